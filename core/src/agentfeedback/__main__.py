@@ -1,0 +1,7 @@
+"""`python -m agentfeedback`."""
+
+import sys
+
+from agentfeedback.cli.main import main
+
+sys.exit(main())

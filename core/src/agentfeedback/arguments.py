@@ -1,0 +1,45 @@
+"""What is told of a call's arguments: a digest, and whether it is agentfeedback's own command (details 13). Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from agentfeedback.record import INVALID, dumps, loads
+
+_PIECES = re.compile(r"[&|;\n]")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_PREFIXES = frozenset({"env", "exec", "sudo", "command", "time"})
+NAME = "agentfeedback"
+
+
+def is_own(tool: str, command: str | None) -> bool:
+    """True when the tool's name contains `agentfeedback` or a piece of the command starts with it."""
+    if NAME in tool.lower():
+        return True
+    return command is not None and NAME in command and any(map(_runs_own, _PIECES.split(command)))
+
+
+def _runs_own(piece: str) -> bool:
+    words = _unassigned(piece.lstrip("({ \t\r").split())
+    if words and words[0] in _PREFIXES:
+        words = _unassigned(words[1:])
+    return bool(words) and re.split(r"[/\\]", words[0])[-1] == NAME
+
+
+def _unassigned(words: list[str]) -> list[str]:
+    while words and _ASSIGNMENT.match(words[0]):
+        words = words[1:]
+    return words
+
+
+def args_digest(input: bytes | None, command: str | None) -> str:
+    """Twelve hex digits that are equal for equal arguments (details 13, D1)."""
+    if command is not None:
+        material = " ".join(command.split()).encode("utf-8", "replace")
+    elif input is None:
+        material = b""
+    else:
+        value = loads(input)
+        material = input if value is INVALID else dumps(value)
+    return hashlib.sha256(material).hexdigest()[:12]

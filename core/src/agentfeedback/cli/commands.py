@@ -1,0 +1,168 @@
+"""The commands of the core as tables; what they do is imported when they are called."""
+
+from __future__ import annotations
+
+from agentfeedback.cli.arguments import Command, Flag
+
+_HOME = Flag(
+    "home",
+    "text",
+    "look for stores below DIR as if it were the home; its state is kept apart",
+    "DIR",
+    "directory",
+)
+_JSON = Flag("json", "bool", "print JSON instead of text")
+_HARNESS = Flag("harness", "text", "only this harness", "HARNESS", "harness")
+_UNKNOWN = Flag(
+    "allow-unknown-project",
+    "bool",
+    "also digest sessions that record no working directory, unchecked by path rules",
+)
+
+SESSIONS_ABOUT = """Reads the session logs that coding agents leave on this machine, on demand and read-only, and turns
+what went wrong in a session into a small scrubbed digest.
+
+ agentfeedback sessions list --unprocessed
+ agentfeedback sessions digest --unprocessed --json
+ agentfeedback sessions mark claude-code:<session id> --outcome nothing
+
+Which sessions may be read is up to [collect] in config.toml and to .agentfeedback.toml of a repository."""
+
+COMMANDS = (
+    Command(
+        "sessions list",
+        "list every session with its state and counts",
+        flags=(
+            _HARNESS,
+            Flag(
+                "since",
+                "text",
+                "only sessions whose last entry is at or after T (RFC 3339, or 30m, 12h, 7d, 2w)",
+                "T",
+            ),
+            Flag("unprocessed", "bool", "only new and changed sessions"),
+            _JSON,
+            _HOME,
+        ),
+        about="""Sessions come oldest last entry first. A session is new until it is marked, changed when its log
+differs from the mark, and processed while it does not.
+
+ agentfeedback sessions list --since 7d
+ agentfeedback sessions list --harness codex --unprocessed --json
+
+A session that the policy refuses is listed with its state and nothing of its content.""",
+        target="agentfeedback.cli.sessions:run_list",
+    ),
+    Command(
+        "sessions digest",
+        "digest sessions: prompts, failed calls, retries, denials",
+        "[<harness:id>...]",
+        flags=(
+            Flag(
+                "unprocessed",
+                "bool",
+                "digest the new and changed sessions, oldest last entry first",
+            ),
+            Flag("harness", "text", "with --unprocessed: only this harness", "HARNESS", "harness"),
+            Flag("limit", "number", "with --unprocessed: at most N sessions (0: no limit)", "N"),
+            _UNKNOWN,
+            _JSON,
+            _HOME,
+        ),
+        about="""Name sessions by ref, or take all unprocessed ones. One run prints at most 256 KiB; sessions left
+out are listed as deferred and come in the next run, once these are marked.
+
+ agentfeedback sessions digest --unprocessed --limit 5
+ agentfeedback sessions digest claude-code:0b1c2d3e --json
+
+A digest is shown to the model that reads it. It is evidence about a past session, never an instruction.""",
+        target="agentfeedback.cli.sessions:run_digest",
+    ),
+    Command(
+        "sessions mark",
+        "record what became of digested sessions",
+        "<harness:id>...",
+        flags=(
+            Flag("outcome", "text", "filed, nothing or skipped", "OUTCOME", "outcome"),
+            Flag("ref", "many", "uid of a submission filed from it (repeatable)", "UID"),
+            _JSON,
+            _HOME,
+        ),
+        about="""Marks what the latest digest covered, for all named sessions or for none.
+
+ agentfeedback sessions mark codex:01a2 claude-code:0b1c --outcome nothing
+ agentfeedback sessions mark codex:01a2 --outcome filed --ref <uid that submit printed>""",
+        target="agentfeedback.cli.sessions:run_mark",
+    ),
+    Command(
+        "sessions status",
+        "show stores, counts per state and the saved selection",
+        flags=(
+            Flag(
+                "set-selection",
+                "bool",
+                "save the selection given by the next three flags, then print the status",
+            ),
+            Flag(
+                "harness",
+                "many",
+                "with --set-selection: a harness to process (repeatable)",
+                "HARNESS",
+                "harness",
+            ),
+            Flag(
+                "since", "text", "with --set-selection: how far back to look, kept as written", "T"
+            ),
+            Flag("limit", "number", "with --set-selection: sessions per run", "N"),
+            _JSON,
+            _HOME,
+        ),
+        about="""Reads every session that the policy allows, to tell its state.
+
+ agentfeedback sessions status
+ agentfeedback sessions status --set-selection --harness codex --since 7d --limit 5""",
+        target="agentfeedback.cli.sessions:run_status",
+    ),
+    Command(
+        "sessions forget",
+        "drop what is stored about sessions",
+        "<harness:id>...",
+        flags=(_JSON, _HOME),
+        about="""Drops the stored row of each named session: its path (kept unscrubbed), its watermarks and marks.
+The session's log is not touched; if it is still there, it is new again.
+
+ agentfeedback sessions forget claude-code:0b1c2d3e""",
+        target="agentfeedback.cli.sessions:run_forget",
+    ),
+    Command(
+        "plugins",
+        "list what is installed: readers, gates, plugins, commands",
+        flags=(_JSON,),
+        about="""Shows each plugin's name, version and hooks, and why one could not be loaded. AGENTFEEDBACK_BLOCK=a,b
+leaves plugins out; a gate cannot be left out: without it every session is refused.
+
+ agentfeedback plugins --json""",
+        target="agentfeedback.cli.plugins:run",
+    ),
+    Command(
+        "demo",
+        "show list and digest on a small packaged sample",
+        flags=(_JSON,),
+        about="""Runs sessions list and sessions digest over sample logs in a temporary home, so that a machine
+without any coding agent shows what the program does. Nothing outside that folder is read or written.
+
+ agentfeedback demo""",
+        target="agentfeedback.cli.demo:run",
+    ),
+    Command(
+        "completion",
+        "print the completion script of a shell",
+        "bash|zsh|fish",
+        about="""Prints a script that completes commands and flags.
+
+ agentfeedback completion bash > ~/.local/share/bash-completion/completions/agentfeedback
+ agentfeedback completion zsh > ~/.zfunc/_agentfeedback
+ agentfeedback completion fish > ~/.config/fish/completions/agentfeedback.fish""",
+        target="agentfeedback.cli.complete:run",
+    ),
+)

@@ -1,0 +1,26 @@
+"""`agentfeedback completion SHELL`: prints the script."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from agentfeedback.cli import screen
+from agentfeedback.cli.commands import COMMANDS
+from agentfeedback.cli.completion import SHELLS, VOCABULARIES, script
+from agentfeedback.errors import UsageError
+from agentfeedback.host import Host
+
+if TYPE_CHECKING:
+    from agentfeedback.cli.arguments import Parsed
+
+
+def run(line: Parsed) -> int:
+    """Print the completion script of the shell named, with the harnesses that have a reader here."""
+    if len(line.positionals) != 1:
+        raise UsageError(
+            "wrong number of arguments for completion", f"name one of {', '.join(SHELLS)}"
+        )
+    words = {**VOCABULARIES, "harness": Host(os.environ).harnesses()}
+    screen.write(script(line.positionals[0], COMMANDS, words))
+    return 0

@@ -1,0 +1,126 @@
+"""The door: finds the command, calls it, and turns what went wrong into one line and an exit status (details 3.2)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from agentfeedback.cli import screen
+from agentfeedback.cli.arguments import (
+    PROGRAM,
+    Command,
+    HelpRequested,
+    members,
+    parse,
+    unknown_subcommand,
+)
+from agentfeedback.errors import AgentFeedbackError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PIPE_CLOSED = 141
+_INTERRUPTED = 130
+_ABOUT = """Reads the session logs of coding agents and digests what went wrong, so that it can be filed as
+feedback. New here? Run
+
+ agentfeedback demo
+ agentfeedback sessions list"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    group = words[0] if words and words[0] == "sessions" else ""
+    try:
+        return _run(words)
+    except AgentFeedbackError as error:
+        name = f"{PROGRAM} {group}" if group else PROGRAM
+        remedy = f"; {error.remedy.rstrip('.')}" if error.remedy else ""
+        screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
+        return error.exit_status
+    except BrokenPipeError:
+        # The reader went away; the interpreter's own flush at exit must not complain about it either.
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    if sys.platform == "win32":
+        raise AgentFeedbackError("Windows is not supported", "run it on Linux or macOS")
+    if words in (["--version"], ["-version"], ["version"]):
+        from agentfeedback import __version__
+
+        screen.write(f"{PROGRAM} {__version__}\n")
+        return 0
+    from agentfeedback.cli.commands import COMMANDS, SESSIONS_ABOUT
+
+    if not words or words[0] in _HELP:
+        return _overview(COMMANDS, "", _ABOUT)
+    if words[0] == "sessions":
+        if len(words) == 1:
+            raise UsageError(
+                "wrong number of arguments for sessions",
+                f"use {PROGRAM} sessions {'|'.join(members('sessions', COMMANDS))} [flags]",
+            )
+        if words[1] in _HELP:
+            return _overview(COMMANDS, "sessions", SESSIONS_ABOUT)
+    command, rest = _find(COMMANDS, words)
+    if command is None:
+        return _installed_command(words)
+    try:
+        parsed = parse(command, rest)
+    except HelpRequested:
+        from agentfeedback.cli.usage import help_for
+
+        screen.tell(help_for(command, screen.Screen.of(sys.stderr, os.environ).columns))
+        return 0
+    module, _, function = command.target.partition(":")
+    from importlib import import_module
+
+    status: int = getattr(import_module(module), function)(parsed)
+    return status
+
+
+_HELP = ("-h", "-help", "--help", "--h", "help")
+
+
+def _overview(commands: Sequence[Command], group: str, about: str) -> int:
+    from agentfeedback.cli.usage import overview
+
+    columns = screen.Screen.of(sys.stderr, os.environ).columns
+    screen.tell(overview(commands, group, columns, about=about))
+    return 0
+
+
+def _find(commands: Sequence[Command], words: list[str]) -> tuple[Command | None, list[str]]:
+    for command in commands:
+        name = command.name.split()
+        if words[: len(name)] == name:
+            return command, words[len(name) :]
+    if words[0] == "sessions":
+        raise unknown_subcommand("sessions", words[1], commands)
+    return None, []
+
+
+def _installed_command(words: list[str]) -> int:
+    """Run a command that another distribution brings (entry points `agentfeedback.commands`)."""
+    from importlib.metadata import entry_points
+
+    from agentfeedback.cli.commands import COMMANDS
+
+    for entry_point in entry_points(group="agentfeedback.commands", name=words[0]):
+        try:
+            run = entry_point.load()
+        except Exception as error:
+            raise AgentFeedbackError(
+                f"command {words[0]} could not be loaded: {type(error).__name__}: {error}",
+                "run agentfeedback plugins",
+            ) from error
+        status: int = run(words[1:])
+        return status
+    raise unknown_subcommand("", words[0], COMMANDS)

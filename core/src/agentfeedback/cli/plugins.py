@@ -1,0 +1,47 @@
+"""`agentfeedback plugins`: what is installed, and why something of it cannot be used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from agentfeedback import wire
+from agentfeedback.cli import render, screen
+from agentfeedback.host import HARNESSES, Host, dist_of
+
+if TYPE_CHECKING:
+    from agentfeedback.cli.arguments import Parsed
+
+
+def run(line: Parsed) -> int:
+    """Print the installed plugins; exit status 0 also where one cannot be loaded."""
+    if line.positionals:
+        from agentfeedback.errors import UsageError
+
+        raise UsageError(
+            "wrong number of arguments for plugins", "run agentfeedback plugins -h for its usage"
+        )
+    host = Host(os.environ, lambda sentence: None)  # each error stands in the row of its plugin
+    shown = [
+        wire.InstalledPlugin(
+            plugin.name, plugin.kind, plugin.dist, plugin.version, plugin.hooks, plugin.error
+        )
+        for plugin in host.load_all()
+    ]
+    missing = [
+        name
+        for name in HARNESSES
+        if name not in {item.name for item in shown if item.kind == "reader"}
+    ]
+    if line.json:
+        screen.write(wire.encode(wire.Plugins(shown, missing)) + b"\n")
+        return 0
+    screen.write(
+        render.plugins_text(
+            [wire.plain(item) for item in shown], screen.Screen.of(sys.stdout, os.environ)
+        )
+    )
+    for name in missing:
+        screen.note(f"agentfeedback plugins: no reader for {name}: pip install {dist_of(name)}")
+    return 0

@@ -1,0 +1,208 @@
+"""What commands print without `--json`: lists, summaries and digests (details 4.4, 5, 6, 7.3).
+
+Every text that comes from a log, a path or a plugin goes through `visible`. Each function returns
+whole lines; writing them is the command's.
+"""
+
+from __future__ import annotations
+
+from agentfeedback.cli.screen import visible
+from agentfeedback.cli.table import Column, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from agentfeedback import wire
+    from agentfeedback.cli.screen import Screen
+
+_STATE_STYLES = {
+    "new": "green",
+    "changed": "yellow",
+    "processed": "dim",
+    "absent": "dim",
+    "disabled": "magenta",
+    "denied": "magenta",
+    "unknown-project": "magenta",
+    "unreadable": "red",
+    "unsupported-format": "red",
+}
+_LIST_COLUMNS = (
+    Column("REF", keep="both"),
+    Column("STATE", style=lambda cell: _STATE_STYLES.get(cell.partition(" ")[0], "")),
+    Column("PROJECT", keep="end"),
+    Column("START", whole=True),
+    Column("END", whole=True),
+    Column("PROMPTS"),
+    Column("TOOL CALLS"),
+    Column("TOOL ERRORS"),
+)
+# A ref is there to be copied, so the first plan keeps it whole; where that leaves no room for the
+# rest, a shortened one still tells sessions apart.
+_MINUTES, _DAY = len("2026-10-08T07:39"), len("2026-10-08")
+_SQUEEZES = (
+    ("PROJECT", 24),
+    ("STATE", 20),
+    ("END", 0),
+    ("START", _MINUTES),
+    ("TOOL CALLS", 0),
+    ("PROJECT", 12),
+    ("STATE", 10),
+    ("START", _DAY),
+    ("TOOL ERRORS", 0),
+)
+_LIST_PLANS = (
+    (*_SQUEEZES, ("PROJECT", 0), ("STATE", len("processed"))),
+    (
+        ("REF", 28),
+        *_SQUEEZES,
+        ("REF", 20),
+        ("START", 0),
+        ("PROJECT", 8),
+        ("PROMPTS", 0),
+        ("REF", 12),
+    ),
+)
+
+
+def listing_text(listing: wire.Listing, screen: Screen) -> str:
+    """The table of `sessions list` (details 4.4)."""
+    return table(
+        _LIST_COLUMNS, [_row(session) for session in listing.sessions], screen, _LIST_PLANS
+    )
+
+
+def _row(session: wire.Listed) -> list[str]:
+    counts = session.counts
+    numbers = (counts.prompts, counts.tool_calls, counts.tool_errors) if counts else ("-", "-", "-")
+    return [
+        session.ref,
+        f"{session.state} ({session.reason})" if session.reason else session.state,
+        session.project or "-",
+        _seconds(session.start),
+        _seconds(session.end),
+        *map(str, numbers),
+    ]
+
+
+def _seconds(time: str) -> str:
+    whole, point, _ = time.partition(".")
+    return f"{whole}Z" if point else time or "-"
+
+
+def status_text(status: wire.Status) -> str:
+    """The summary of `sessions status` (details 5): stores and counts, then the saved selection."""
+    from agentfeedback.wire import STATES
+
+    lines = []
+    for harness in status.harnesses:
+        lines.append(f"{harness.harness}: store {harness.location} ({harness.store})")
+        lines += [f"  not listed: {problem}" for problem in harness.problems]
+        lines += [
+            f"  {state:<18} {harness.states[state]}"
+            for state in STATES
+            if harness.states.get(state)
+        ]
+    saved = status.selection
+    if saved is None:
+        return _text([*lines, "selection: none saved"])
+    names, since = ",".join(saved.harnesses) or "-", saved.since or "-"
+    lines.append(f"selection: harnesses {names}, since {since}, limit {saved.limit or '-'}")
+    return _text(lines)
+
+
+def marked_text(marked: wire.Marked) -> str:
+    """The line of `sessions mark` (details 6)."""
+    return _text([f"marked {len(marked.marked)} session(s) {marked.outcome}"])
+
+
+def forgotten_text(forgotten: wire.Forgotten) -> str:
+    """The line of `sessions forget`."""
+    return _text([f"forgot {len(forgotten.forgotten)} session(s)"])
+
+
+def digest_text(run: wire.DigestRun) -> str:
+    """The digest as text (details 7.3), notice first; its errors go to standard error instead."""
+    lines = [run.notice, f"(detector version {run.detector_version})"]
+    for session in run.sessions:
+        lines += ["", *_session_lines(session)]
+    for ref in run.deferred:
+        lines += ["", f"deferred (over the run cap; digest it in a later run): {ref}"]
+    return _text(lines)
+
+
+def _session_lines(session: Mapping[str, Any]) -> list[str]:
+    counts = session["counts"]
+    named = ("prompts", "tool_calls", "tool_errors", "interrupts", "denials")
+    cut = "  (truncated)" if session["truncated"] else ""
+    times = f"{session.get('start') or '-'} .. {session.get('end') or '-'}"
+    model = session.get("model") or "-"
+    lines = [
+        f"== {session['ref']}  project {session['project'] or '-'}  cwd {session['cwd'] or '-'}",
+        f"   {times}  model {model}  from offset {session['from_offset']}{cut}",
+        "   " + ", ".join(f"{name.replace('_', ' ')} {counts[name]}" for name in named),
+    ]
+    for event in session["events"]:
+        lines += _event_lines(event)
+    lines += [
+        f"   retry #{retry['span']} of #{retry['of_span']}  {retry['tool']}"
+        for retry in session["retries"]
+    ]
+    lines += [f'   flagged #{flag["span"]}  "{flag["phrase"]}"' for flag in session["flagged"]]
+    for detector, findings in (session.get("findings") or {}).items():
+        lines += [f"   finding {detector}: {_compact(finding)}" for finding in findings]
+    if session.get("final_excerpt"):
+        lines.append(f"   final: {_one_line(session['final_excerpt'])}")
+    return lines
+
+
+def _event_lines(event: Mapping[str, Any]) -> list[str]:
+    code = event.get("exit_code")
+    parts = [
+        event.get("at"),
+        event["type"],
+        event.get("tool"),
+        event.get("status"),
+        None if code is None else f"exit {code}",
+        event.get("error_class"),
+        "(agentfeedback's own command)" if event.get("self") else None,
+        f"#{event['span']}",
+    ]
+    lines = ["   " + "  ".join(part for part in parts if part)]
+    if event.get("summary"):
+        lines.append(f"      {event['summary']}")
+    if event.get("excerpt"):
+        lines.append(f"      {_one_line(event['excerpt'])}")
+    return lines
+
+
+def plugins_text(plugins: Sequence[Mapping[str, Any]], screen: Screen) -> str:
+    """The table of `plugins`: a row for each `wire.InstalledPlugin` made plain."""
+    members = ("name", "kind", "dist", "version", "hooks", "error")
+    rows = [[_joined(plugin.get(member)) for member in members] for plugin in plugins]
+    squeezes = ("ERROR", 24), ("HOOKS", 24), ("DIST", 0), ("KIND", 0), ("HOOKS", 12), ("ERROR", 12)
+    plans = ((*squeezes, ("NAME", 12)),)
+    return table([Column(member.upper()) for member in members], rows, screen, plans)
+
+
+def _joined(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(map(str, value))
+    return str(value) if value else "-"
+
+
+def _compact(value: Any) -> str:
+    if isinstance(value, str):
+        return _one_line(value)
+    from agentfeedback.wire import encode
+
+    return encode(value).decode()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(visible(line) + "\n" for line in lines)

@@ -1,0 +1,197 @@
+"""Where the program's own files lie, and the `[collect]` table of `config.toml` (details 3.5 and 11).
+
+What an environment variable or a key may hold is settled here once; nothing is written or created.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from agentfeedback.errors import AgentFeedbackError, ConfigError
+from agentfeedback.reader import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@frozen(eq=False)
+class Paths:
+    """The program's own files and folders, all absolute (details 3.5, D20).
+
+    `home` is the caller's home, also with `--home DIR`; `store_home` is the home below which stores
+    are looked for: DIR when given, else `home`. `data_home` is the caller's data directory, the
+    parent of `agentfeedback/`. `cache` is the program's own folder.
+    """
+
+    home: str
+    config_file: str
+    database: str
+    cache: str
+    data_home: str
+    store_home: str
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str], home_override: str | None = None) -> Paths:
+        """The paths under an environment; `home_override` is the DIR of `--home`.
+
+        Raises `AgentFeedbackError` when `$HOME` is missing or no absolute path: without a home the
+        entries of the policy that begin with `~` would mean nothing.
+        """
+        home = environ.get("HOME", "")
+        if not home:
+            raise AgentFeedbackError("$HOME is not set", "set it to your home directory")
+        if not os.path.isabs(home):
+            raise AgentFeedbackError(
+                f"$HOME is {home!r}, not an absolute path", "set it to your home directory"
+            )
+
+        def base(variable: str, *default: str) -> str:
+            value = environ.get(variable, "")
+            return value if os.path.isabs(value) else os.path.join(home, *default)
+
+        data_home = base("XDG_DATA_HOME", ".local", "share")
+        own_data = os.path.join(data_home, "agentfeedback")
+        if home_override is not None:
+            own_data = os.path.join(own_data, "homes", _key(home_override))
+        return cls(
+            home=home,
+            config_file=os.path.join(
+                base("XDG_CONFIG_HOME", ".config"), "agentfeedback", "config.toml"
+            ),
+            database=os.path.join(own_data, "agentfeedback.db"),
+            cache=os.path.join(base("XDG_CACHE_HOME", ".cache"), "agentfeedback"),
+            data_home=data_home,
+            store_home=home if home_override is None else os.path.abspath(home_override),
+        )
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """The homes that `~` stands for in a policy entry: the caller's, and that of `--home` (D20)."""
+        if self.store_home == self.home:
+            return (self.home,)
+        return (self.home, self.store_home)
+
+
+@frozen(eq=False)
+class Collect:
+    """The `[collect]` table; paths are kept as written (details 11)."""
+
+    disabled: bool = False
+    deny_paths: tuple[str, ...] = ()
+    opt_in_only: bool = False
+    opt_in_paths: tuple[str, ...] = ()
+
+
+@frozen(eq=False)
+class Config:
+    """What the program uses of `config.toml`; keys and tables it does not know are ignored."""
+
+    collect: Collect = Collect()
+
+
+def load(path: str) -> Config:
+    """The configuration in a file; a missing file is an empty one.
+
+    Raises `ConfigError` when the file cannot be read, is no regular file or not TOML, or holds a
+    known key of another type. A link that leads nowhere is such an error and not a missing file: a
+    policy on a volume that is not there must not turn into no policy.
+    """
+    try:
+        data = regular_bytes(path)
+    except (FileNotFoundError, NotADirectoryError):
+        link = _dangling(path)
+        if link is None:
+            return Config()
+        raise _invalid(path, f"{link} is a link that leads nowhere") from None
+    except (OSError, ValueError) as error:
+        raise _invalid(path, reason_of(error)) from error
+    try:
+        tables = toml(data)
+    except ValueError as error:
+        raise _invalid(path, str(error)) from error
+    return Config(collect=_collect(path, tables))
+
+
+def regular_bytes(path: str, limit: int | None = None, *, follow: bool = True) -> bytes:
+    """The bytes of a regular file, at most `limit`; raises `OSError` or `ValueError` for anything else.
+
+    Nothing but a regular file is opened, so that no pipe blocks and no device acts; with `follow`
+    false a symbolic link counts as something else.
+    """
+    if not stat.S_ISREG(os.stat(path, follow_symlinks=follow).st_mode):
+        raise OSError(_NOT_REGULAR)
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    if not follow:
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    # The file may be another by now: what was opened is what has to be regular.
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(_NOT_REGULAR)
+        data = file.read() if limit is None else file.read(limit + 1)
+    if limit is not None and len(data) > limit:
+        raise OSError(f"larger than {limit} bytes")
+    return data
+
+
+def toml(data: bytes) -> dict[str, Any]:
+    """The tables of a TOML document in UTF-8; raises `ValueError` with the reason when it is none."""
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode())
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def strings(value: object) -> tuple[str, ...] | None:
+    """An array of strings as a tuple; None when it is anything else."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return None
+
+
+def _collect(path: str, tables: dict[str, Any]) -> Collect:
+    table = tables.get("collect", {})
+    if not isinstance(table, dict):
+        raise _invalid(path, "collect is not a table")
+    known: dict[str, Any] = {}
+    for name in ("disabled", "opt_in_only"):
+        if name in table:
+            if not isinstance(table[name], bool):
+                raise _invalid(path, f"collect.{name} is not true or false")
+            known[name] = table[name]
+    for name in ("deny_paths", "opt_in_paths"):
+        if name in table:
+            known[name] = strings(table[name])
+            if known[name] is None:
+                raise _invalid(path, f"collect.{name} is not an array of strings")
+    return Collect(**known)
+
+
+def _invalid(path: str, reason: str) -> ConfigError:
+    return ConfigError(f"config file {path} is not valid: {reason}", "correct the file")
+
+
+def _dangling(path: str) -> str | None:
+    # The nearest part of the path that is there at all decides whether the rest is missing or lost.
+    while not os.path.lexists(path):
+        parent = os.path.dirname(path)
+        if parent == path:
+            return None
+        path = parent
+    return path if os.path.islink(path) and not os.path.exists(path) else None
+
+
+def _key(directory: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(os.fsencode(os.path.realpath(directory))).hexdigest()[:16]
+
+
+_NOT_REGULAR = "not a regular file"

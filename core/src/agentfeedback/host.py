@@ -1,0 +1,276 @@
+"""Loads plugins by name, one at a time, and calls their hooks one implementation at a time.
+
+A plugin that fails is named and skipped, the rest keeps working. A gate is the exception: one that
+cannot be loaded, is blocked, or raises refuses every session (D19).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import pluggy
+from attrs import define, field
+
+from agentfeedback import hookspecs
+from agentfeedback.errors import UsageError
+from agentfeedback.reader import Reader
+
+Kind = Literal["reader", "gate", "plugin", "command", "installer"]
+GROUPS: dict[str, Kind] = {
+    "agentfeedback.readers": "reader",
+    "agentfeedback.gates": "gate",
+    "agentfeedback.plugins": "plugin",
+    "agentfeedback.commands": "command",
+    "agentfeedback.installers": "installer",
+}
+#: The harnesses of this project, in the order of every output (D6).
+HARNESSES = (
+    "claude-code",
+    "codex",
+    "copilot",
+    "gemini-cli",
+    "opencode-v1",
+    "opencode-v2",
+    "cursor",
+)
+#: What a harness may also be called on input (D6).
+ALIASES = {"opencode": "opencode-v1"}
+#: The dist that brings the reader of a harness, where it is not `agentfeedback-<harness>`.
+_DISTS = {"opencode-v1": "agentfeedback-opencode", "opencode-v2": "agentfeedback-opencode"}
+#: Names of plugins to leave out, separated by commas.
+BLOCK_VARIABLE = "AGENTFEEDBACK_BLOCK"
+CORE = "agentfeedback"
+
+
+@define(eq=False)
+class Plugin:
+    """An installed plugin, by its entry point; `error` says why it cannot be used."""
+
+    name: str
+    kind: Kind
+    dist: str
+    version: str
+    entry_point: importlib.metadata.EntryPoint
+    error: str = ""
+    hooks: list[str] = field(factory=list)
+    loaded: Any = None
+
+
+class Host:
+    """The plugins of one run. `environ` is where `AGENTFEEDBACK_BLOCK` is read; `warn` gets one sentence per failure."""
+
+    def __init__(self, environ: Mapping[str, str], warn: Any = None) -> None:
+        self._hooks = pluggy.PluginManager(hookspecs.PROJECT)
+        self._hooks.add_hookspecs(hookspecs)
+        self._warn = warn or _to_stderr
+        self._warned: set[str] = set()
+        self._readers: dict[str, Reader] = {}
+        blocked = environ.get(BLOCK_VARIABLE, "").split(",")
+        self._blocked = {name.strip() for name in blocked if name.strip()}
+        self.installed = _installed(self._blocked)
+        #: Hook calls made, by hook: the budget is a promise (architecture.md, The hooks).
+        self.calls: Counter[str] = Counter()
+        #: Names of gates that refuse everything, in order.
+        self.failed_gates: list[str] = []
+
+    # -- loading -------------------------------------------------------------------------------
+
+    def start(self, builtin: object) -> None:
+        """Load the core's own implementations, the gates and the plugins; they stay for the run."""
+        self._hooks.register(builtin, name=CORE)
+        for plugin in self.installed:
+            if plugin.kind in ("gate", "plugin"):
+                self._load(plugin)
+                if plugin.kind == "gate" and plugin.error:
+                    self.failed_gates.append(plugin.name)
+
+    def load_all(self) -> list[Plugin]:
+        """Every installed plugin, loaded where it can be: what `agentfeedback plugins` shows."""
+        for plugin in self.installed:
+            if plugin.kind == "reader":
+                self._load(plugin)
+                if not plugin.error:
+                    self._readers_of(plugin)
+            elif plugin.loaded is None and not plugin.error:
+                self._load(plugin)
+        return self.installed
+
+    def harnesses(self) -> list[str]:
+        """The harnesses that have a reader, in the order of every output; nothing is imported."""
+        names = {
+            plugin.name for plugin in self.installed if plugin.kind == "reader" and not plugin.error
+        }
+        own = [name for name in HARNESSES if name in names]
+        return own + sorted(names.difference(HARNESSES))
+
+    def harness(self, name: str) -> str:
+        """The canonical name of a harness that has a reader; raises UsageError naming what is there."""
+        name = ALIASES.get(name, name)
+        have = self.harnesses()
+        if name in have:
+            return name
+        if name in HARNESSES:
+            remedy = f"install it with: pip install {dist_of(name)}"
+        else:
+            remedy = "name one of these, or install the plugin that reads it"
+        listed = ", ".join(have) or "none"
+        raise UsageError(f'no session reader for harness "{name}" (have {listed})', remedy)
+
+    def reader(self, harness: str) -> Reader | None:
+        """The reader of a harness, loaded on first use; None (and a warning) when its plugin fails."""
+        if harness not in self._readers:
+            for plugin in self.installed:
+                if plugin.kind == "reader" and plugin.name == harness and not plugin.error:
+                    self._load(plugin)
+                    self._readers_of(plugin)
+        return self._readers.get(harness)
+
+    def _load(self, plugin: Plugin) -> None:
+        if plugin.loaded is not None or plugin.error:
+            return
+        try:
+            loaded = plugin.entry_point.load()
+            if plugin.kind not in ("command", "installer"):
+                self._register(loaded, plugin)
+            plugin.loaded = loaded
+        except Exception as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
+            plugin.error = f"{type(error).__name__}: {error}"
+            self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
+
+    def _register(self, loaded: Any, plugin: Plugin) -> None:
+        if self._hooks.is_registered(loaded):  # two harnesses of one dist share a module
+            name = self._hooks.get_name(loaded)
+        else:
+            name = self._hooks.register(loaded, name=f"{plugin.kind} {plugin.name}")
+        for caller in self._hooks.get_hookcallers(loaded) or []:
+            plugin.hooks.append(caller.name)
+            wrapped = any(
+                i.wrapper or i.hookwrapper for i in caller.get_hookimpls() if i.plugin is loaded
+            )
+            if not caller.has_spec() or wrapped:
+                self._hooks.unregister(name=name)
+                what = "is a wrapper" if wrapped else "is no hook"
+                raise TypeError(f"{caller.name} {what}")
+
+    def _readers_of(self, plugin: Plugin) -> None:
+        if plugin.loaded is None:
+            return
+        found = {}
+        for name, answer in self.each("register_readers", only=plugin.loaded):
+            if isinstance(answer, Exception):
+                plugin.error = f"{type(answer).__name__}: {answer}"
+                self.warn(f"plugin {name} could not register its readers: {plugin.error}")
+                return
+            found.update(
+                {reader.harness: reader for reader in answer or () if isinstance(reader, Reader)}
+            )
+        if plugin.name in found:
+            self._readers[plugin.name] = found[plugin.name]
+        else:
+            plugin.error = f"registers no reader of harness {plugin.name}"
+            self.warn(f"plugin {plugin.name} {plugin.error}")
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def each(
+        self, hook: str, *, only: object = None, **arguments: Any
+    ) -> Iterator[tuple[str, Any]]:
+        """Call a hook implementation by implementation, latest registered first: `(plugin name, answer or exception)`."""
+        self.calls[hook] += 1
+        for implementation in reversed(getattr(self._hooks.hook, hook).get_hookimpls()):
+            if only is not None and implementation.plugin is not only:
+                continue
+            try:
+                answer = implementation.function(
+                    *(arguments[name] for name in implementation.argnames)
+                )
+            except Exception as error:  # noqa: BLE001 - handed to the caller, who names the plugin
+                answer = error
+            yield implementation.plugin_name.split(" ")[-1], answer
+
+    def collect(self, hook: str, **arguments: Any) -> list[Any]:
+        """All items of a registering hook, the core's first; a failing plugin is named and skipped."""
+        answers = list(self.each(hook, **arguments))
+        items: list[Any] = []
+        for name, answer in reversed(answers):
+            if isinstance(answer, Exception):
+                self.failed(name, hook, answer)
+            else:
+                items.extend(answer or ())
+        return items
+
+    def first(self, hook: str, **arguments: Any) -> Any:
+        """The first answer that is not None; a failing plugin is named and passed over, the core's own error is raised."""
+        for name, answer in self.each(hook, **arguments):
+            if isinstance(answer, Exception):
+                if name == CORE:
+                    raise answer
+                self.failed(name, hook, answer)
+            elif answer is not None:
+                return answer
+        return None
+
+    def announce(self, hook: str, **arguments: Any) -> None:
+        """Tell every listener; a failing one is named and the others are still told."""
+        for name, answer in self.each(hook, **arguments):
+            if isinstance(answer, Exception):
+                self.failed(name, hook, answer)
+
+    def failed(self, name: str, hook: str, error: Exception) -> None:
+        """Name a plugin whose hook raised. The text of the error may quote a log, so only its type is told."""
+        self.warn(f"plugin {name} failed in {hook}: {type(error).__name__}")
+
+    def warn(self, sentence: str) -> None:
+        """One warning on stderr, once per run."""
+        if sentence not in self._warned:
+            self._warned.add(sentence)
+            self._warn(sentence)
+
+
+def dist_of(harness: str) -> str:
+    """The distribution that brings the reader of a harness."""
+    return _DISTS.get(harness, f"agentfeedback-{harness}")
+
+
+def _installed(blocked: set[str]) -> list[Plugin]:
+    found: list[Plugin] = []
+    names: set[tuple[Kind, str]] = set()
+    for dist, entry_point in _entry_points():
+        kind = GROUPS[entry_point.group]
+        if (kind, entry_point.name) in names:  # the first on the path, as with modules
+            continue
+        names.add((kind, entry_point.name))
+        plugin = Plugin(entry_point.name, kind, dist.name, dist.version, entry_point)
+        if plugin.name in blocked:
+            plugin.error = f"blocked by {BLOCK_VARIABLE}"
+        found.append(plugin)
+    found.sort(
+        key=lambda plugin: (
+            list(GROUPS.values()).index(plugin.kind),
+            _place(plugin.name),
+            plugin.name,
+        )
+    )
+    return found
+
+
+def _entry_points() -> Iterator[
+    tuple[importlib.metadata.Distribution, importlib.metadata.EntryPoint]
+]:
+    # One walk over the distributions; `entry_points(group=…)` would walk them once for every group.
+    for dist in importlib.metadata.distributions():
+        for entry_point in dist.entry_points:
+            if entry_point.group in GROUPS:
+                yield dist, entry_point
+
+
+def _place(name: str) -> int:
+    return HARNESSES.index(name) if name in HARNESSES else len(HARNESSES)
+
+
+def _to_stderr(sentence: str) -> None:
+    print(f"agentfeedback: warning: {sentence}", file=sys.stderr)

@@ -1,0 +1,46 @@
+"""How sessions and stores are shown in a listing (details 4.1). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentfeedback import moment, wire
+from agentfeedback.examine import Seen
+from agentfeedback.reader import Report
+from agentfeedback.watermark import Row
+
+
+def listed(seen: Seen, text: Callable[[str], str]) -> wire.Listed:
+    """One session as `list` shows it; `text` scrubs. What names the session (ref, id) is shown as it is."""
+    session, facts = seen.session, seen.facts
+    item = wire.Listed(
+        ref=session.ref,
+        harness=session.harness,
+        session_id=session.id,
+        path=text(session.path),
+        state=seen.state,
+        reason=text(seen.reason),
+    )
+    if facts is not None:
+        item.cwds = [text(cwd) for cwd in facts.cwds]
+        item.project = item.cwds[0] if item.cwds else ""
+        item.start = moment.list_form(facts.first) if facts.first is not None else ""
+        item.end = moment.list_form(facts.last) if facts.last is not None else ""
+        item.counts = facts.counts
+    return item
+
+
+def shown_store(report: Report, text: Callable[[str], str]) -> wire.Store:
+    """A store as `list` shows it, its problems as `<path>: <reason>`; its location is shown as it is."""
+    problems = [text(f"{path}: {reason}") for path, reason, _ in report.problems]
+    return wire.Store(report.harness, report.location, report.state, problems)
+
+
+def hidden_by(report: Report, row: Row) -> str | None:
+    """Why a row's session could not be listed, or None when its file is simply gone."""
+    if report.state in ("unreadable", "unsupported-format"):
+        return report.reason or report.state
+    for path, reason, is_directory in report.problems:
+        if path == row.path or (is_directory and row.path.startswith(path.rstrip("/") + "/")):
+            return reason
+    return None

@@ -1,0 +1,184 @@
+"""Decoding one line: a typed decode that skips what nobody reads, and a lenient one for the rare line it refuses.
+
+A reader declares what it knows of its format as `Record` classes. The fast decoder checks the
+syntax of the whole line and builds only the declared members. A line it refuses is tried again:
+unpaired surrogates and invalid UTF-8 become U+FFFD (D4), a known member of the wrong JSON type
+counts as absent (D3), numbers of any size pass (D18). Only a line that is no JSON object after
+all that is no record.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+import typing
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import msgspec
+import orjson
+
+R = TypeVar("R", bound="Record")
+
+#: An undecoded member: any JSON, kept as it is written. Empty when the member is absent.
+Raw = msgspec.Raw
+
+
+class Record(msgspec.Struct, gc=False, kw_only=True):
+    """A JSON object of a log: declare the members the reader knows, each optional with a default.
+
+    Types: `str | None`, `int | None`, `bool | None`, another `Record | None`, `list[...] | None`,
+    a union of those, or `Raw` for a member that is passed on undecoded. Other members are skipped.
+    """
+
+
+class Decoder(typing.Generic[R]):
+    """Decodes lines into records of one class; `decode` never raises."""
+
+    def __init__(self, record: type[R]) -> None:
+        self.record = record
+        self._fast = msgspec.json.Decoder(record).decode
+
+    def __call__(self, line: bytes) -> R | None:
+        """The record of a line, or None when the line is not a JSON object."""
+        try:
+            return self._fast(line)
+        except (msgspec.DecodeError, RecursionError):
+            return self._lenient(line)
+
+    def _lenient(self, line: bytes) -> R | None:
+        fixed = _repaired(line).encode()
+        try:
+            return self._fast(fixed)
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        value = loads(fixed)
+        return conform(value, self.record) if isinstance(value, dict) else None
+
+
+@lru_cache(maxsize=64)
+def decoder(record: type[R]) -> Decoder[R]:
+    """The decoder of a record class, made once."""
+    return Decoder(record)
+
+
+def loads(text: bytes) -> Any:
+    """Any JSON value, `INVALID` when `text` is not JSON; numbers too large for the codec become floats."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(_repaired(text), parse_constant=_refuse, parse_int=_integer)
+    except (ValueError, RecursionError):
+        return INVALID
+
+
+class _Invalid:
+    """No JSON value at all (None is one)."""
+
+    def __repr__(self) -> str:
+        return "INVALID"
+
+
+INVALID = _Invalid()
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON of a decoded value, members in source order (D1)."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # an integer of more than 64 bits, or nesting beyond the codec's bound
+        try:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+                "utf-8", "replace"
+            )
+        except RecursionError:
+            return b"null"
+
+
+def conform(value: Any, kind: type[R]) -> R:
+    """A record of an object in which some member has the wrong type: that member counts as absent (D3)."""
+    members: dict[str, Any] = {}
+    for name, (wire_name, expected) in _members(kind).items():
+        if wire_name in value:
+            fitted = _fit(value[wire_name], expected)
+            if fitted is not INVALID:
+                members[name] = fitted
+    return kind(**members)
+
+
+@lru_cache(maxsize=256)
+def _members(kind: type[Record]) -> dict[str, tuple[str, Any]]:
+    hints = typing.get_type_hints(kind)
+    return {
+        field.name: (field.encode_name, hints[field.name]) for field in msgspec.structs.fields(kind)
+    }
+
+
+def _fit(value: Any, expected: Any) -> Any:
+    """`value` as a member of type `expected`, or INVALID when it has another type."""
+    origin = typing.get_origin(expected)
+    if origin in (typing.Union, types.UnionType):
+        for option in typing.get_args(expected):
+            fitted = _fit(value, option)
+            if fitted is not INVALID:
+                return fitted
+        return INVALID
+    if expected is Raw:
+        return Raw(dumps(value))
+    if expected is Any:
+        return value
+    if expected is None or expected is type(None):
+        return None if value is None else INVALID
+    if origin is list:
+        if not isinstance(value, list):
+            return INVALID
+        (item,) = typing.get_args(expected)
+        fitted_items = (_fit(each, item) for each in value)
+        return [each for each in fitted_items if each is not INVALID]
+    if isinstance(expected, type) and issubclass(expected, Record):
+        return conform(value, expected) if isinstance(value, dict) else INVALID
+    if expected is bool or expected is str:
+        return value if isinstance(value, expected) else INVALID
+    if expected is int:
+        if isinstance(value, bool):
+            return INVALID
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        return value if isinstance(value, int) and abs(value) < 2**63 else INVALID
+    if expected is float:
+        return (
+            float(value)
+            if isinstance(value, (int, float)) and not isinstance(value, bool)
+            else INVALID
+        )
+    raise TypeError(f"a Record member cannot be of type {expected!r}")
+
+
+# Every escape of a JSON text in turn, so that the second half of `\\ud800` (an escaped backslash
+# and four letters) is never taken for one: a surrogate pair, a lone surrogate, or any other escape.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.ASCII | re.DOTALL,
+)
+
+
+def _repaired(text: bytes) -> str:
+    """JSON text in which invalid UTF-8 and unpaired surrogates are U+FFFD (D4)."""
+    repaired = text.decode("utf-8", "replace")
+    return _ESCAPE.sub(_paired, repaired) if "\\u" in repaired else repaired
+
+
+def _paired(match: re.Match[str]) -> str:
+    return "\\ufffd" if match[1] else match[0]
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _integer(digits: str) -> int | float:
+    # Python refuses to convert more than a few thousand digits, by design; such a number is only carried.
+    return int(digits) if len(digits) < 400 else float(digits[:400])

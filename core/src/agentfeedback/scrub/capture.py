@@ -1,0 +1,113 @@
+"""Table B: the 18 kinds of change capture (change-capture-details 11).
+
+Shapes come before fields and assignments, so the most specific kind names a secret.
+"""
+
+from .fields import assignments, fields, left_alone
+from .flags import HINT as FLAG_HINT
+from .flags import flags
+from .formats import (
+    ANTHROPIC,
+    AWS,
+    BEARER,
+    GITHUB,
+    GITHUB_PAT,
+    GITLAB,
+    GOOGLE,
+    JWT,
+    OPENAI,
+    PRIVATE_KEY,
+    STRIPE,
+    WS,
+    Format,
+    Table,
+    shape,
+)
+from .names import NAME_END_HINT, is_secret
+
+# After `_` or `-` a token is recognised, after a letter or a digit not (C84).
+_LEFT = "[A-Za-z0-9]"
+_LB = "(?:^|[^A-Za-z0-9])"
+
+
+def _shape(kind: str, needle: str, body: str) -> Format:
+    return shape(kind, needle, body, _LEFT, hint=_LB + needle + body)
+
+
+_SHAPES = (
+    _shape("jwt", "eyJ", JWT),
+    _shape("anthropic_key", "sk-ant-", ANTHROPIC),
+    _shape("openai_key", "sk-", f"(?:proj-|svcacct-|admin-)?{OPENAI}"),
+    Format(
+        "stripe_key",
+        rf"[sr](?<!{_LEFT}.){STRIPE}|whsec_(?<!{_LEFT}whsec_)[A-Za-z0-9]{{16,}}",
+        needles=("k_live_", "k_test_", "whsec_"),
+        hint=rf"{_LB}(?:[sr]{STRIPE}|whsec_[A-Za-z0-9]{{16,}})",
+    ),
+    Format(
+        "github_token",
+        rf"gh(?<!{_LEFT}gh){GITHUB}|github_pat_(?<!{_LEFT}github_pat_){GITHUB_PAT}",
+        needles=("gh",),
+        hint=rf"{_LB}(?:gh{GITHUB}|github_pat_{GITHUB_PAT})",
+    ),
+    _shape("gitlab_token", "gl", f"(?:pat|dt|rt|ptt|cbt|soat){GITLAB}"),
+    _shape("slack_token", "x", "(?:ox[abeposr]|app)-[A-Za-z0-9-]{10,}"),
+    _shape("google_api_key", "AIza", GOOGLE),
+    Format(
+        "aws_access_key_id",
+        rf"{AWS}(?<!{_LEFT}.{{4}})[A-Z0-9]{{16}}(?!{_LEFT})",
+        needles=("akia", "asia", "abia", "acca"),
+        hint=rf"{_LB}{AWS}[A-Z0-9]{{16}}(?:$|[^A-Za-z0-9])",
+    ),
+    _shape("npm_token", "npm_", "[A-Za-z0-9]{36,}"),
+    _shape("pypi_token", "pypi-", "[A-Za-z0-9_-]{50,}"),
+    _shape("huggingface_token", "hf_", "[A-Za-z0-9]{30,}"),
+)
+
+_NAMED = ("passw", "passphrase", "token", "secret", "key", "dsn", "url", "string", "auth", "cookie")
+_NAMED += ("credential", "pass", "pwd")
+
+CAPTURE = Table(
+    formats=(
+        PRIVATE_KEY,
+        *_SHAPES,
+        Format(
+            "url_password",
+            r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,31}+://"
+            r"[^ \t\n\r\f\v/@:\"']*+:([^ \t\n\r\f\v/\"']+)@",
+            needles=("://",),
+            value=(1,),
+            guard=left_alone,
+            hint=r"://[^ \t\n\r\f\v/@:\"']*:[^ \t\n\r\f\v/\"']+@",
+        ),
+        Format(
+            "bearer",
+            rf"(?i:(?<!{_LEFT})bearer){WS}++({BEARER})",
+            needles=("bearer",),
+            value=(1,),
+            guard=left_alone,
+            hint=rf"(?i:{_LB}bearer){WS}+{BEARER}",
+        ),
+        Format("flag_value", needles=("--", "curl", "mysql", "mariadb"), find=flags,
+               guard=left_alone, hint=FLAG_HINT),
+        Format(
+            "field",
+            needles=_NAMED,
+            find=fields,
+            guard=left_alone,
+            hint=rf"(?i:{NAME_END_HINT})[-_. ]*\\*\"{WS}*:{WS}*[^ \t\n\r\f\vtfn]",
+        ),
+        Format(
+            "assignment",
+            needles=_NAMED,
+            find=assignments,
+            guard=left_alone,
+            hint=rf"(?i:{NAME_END_HINT})[-_.]*(?:\\*[\"'])?{WS}*(?:=|:){WS}*[^ \t\n\r\f\v,;&)\]}}]",
+        ),
+    ),
+    member=is_secret,
+    guard=left_alone,
+    fallback="field",
+    whole=True,
+    names=frozenset(format.kind for format in _SHAPES),
+)

@@ -1,0 +1,242 @@
+"""One pass of RE2 says whether any rule can match; only then do the exact rules run.
+
+Most strings of a transcript hold no secret, so that pass is the cost that counts.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from .formats import MARKER, Finder, Format, Guard, Span, Table
+
+MAX_DEPTH = 200
+"""Levels of containers that are walked; what lies deeper is replaced whole (C21)."""
+
+_ROUNDS = 8
+_OPEN = b"[REDACTED:"
+# No kind is as long: how far before a position the marker around it can begin.
+_LONGEST_MARKER = 80
+
+
+class _Rule(NamedTuple):
+    marker: bytes
+    hint: Callable[[bytes], object]
+    find: Finder
+    guard: Guard
+
+
+class _Compiled(NamedTuple):
+    any: Callable[[bytes], object]
+    rules: tuple[_Rule, ...]
+    names: tuple[_Rule, ...]
+
+
+def _re2(pattern: str) -> Callable[[bytes], object]:
+    """A search in RE2, byte for byte: linear whatever the pattern and the text are."""
+    import re2  # at the first use: commands that scrub nothing do not load it
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    # A full state cache makes RE2 forget and start again, which hostile texts could use.
+    options.max_mem = 64 << 20
+    search: Callable[[bytes], object] = re2.compile(pattern.encode(), options).search
+    return search
+
+
+def _hint(rule: Format) -> str:
+    if rule.hint:
+        return rule.hint
+    return "(?i:" + "|".join(map(re.escape, rule.needles)) + ")" if rule.needles else ""
+
+
+def _finder(rule: Format) -> Finder:
+    if rule.find:
+        return rule.find
+    finditer = re.compile(rule.pattern.encode()).finditer
+    groups = rule.value
+
+    def find(buf: bytes) -> Iterator[Span]:
+        for match in finditer(buf):
+            for group in groups:
+                start, end = match.span(group)
+                if start >= 0:
+                    yield start, end, b""
+                    break
+
+    return find
+
+
+@lru_cache(maxsize=16)
+def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
+    formats = table.formats + extra
+    rules = tuple(
+        _Rule(f"[REDACTED:{rule.kind}]".encode(), _re2(_hint(rule)), _finder(rule), rule.guard)
+        for rule in formats
+    )
+    union = _re2("|".join(f"(?:{_hint(rule)})" for rule in formats))
+    names = tuple(
+        compiled
+        for compiled, rule in zip(rules, formats, strict=True)
+        if rule.kind in table.names or rule in extra
+    )
+    return _Compiled(union, rules, names)
+
+
+def _whole_characters(buf: bytes, start: int, end: int) -> tuple[int, int]:
+    """Widen a span of a plugin's pattern, which may match single bytes, to whole characters."""
+    while 0 < start < len(buf) and buf[start] & 0xC0 == 0x80:
+        start -= 1
+    while end < len(buf) and buf[end] & 0xC0 == 0x80:
+        end += 1
+    return start, end
+
+
+def _past_marker(buf: bytes, pos: int) -> int:
+    """Return the end of the marker around `pos`, or `pos` where none is."""
+    at = buf.rfind(_OPEN, max(0, pos - _LONGEST_MARKER), pos + len(_OPEN) - 1)
+    if at < 0 or at >= pos:
+        return pos
+    marker = MARKER.match(buf, at)
+    return max(pos, marker.end()) if marker else pos
+
+
+class Scrubber:
+    """Replaces secrets of known formats by `[REDACTED:<kind>]`, and counts what it replaced.
+
+    `extra` are the formats of plugins; they are applied after the table's own, so a plugin can add
+    to what is hidden and never take away. Spec: sessions-details 12, change-capture-details 11.
+    """
+
+    def __init__(self, table: Table, extra: tuple[Format, ...] = ()) -> None:
+        self.count = 0
+        """Replacements made so far."""
+        self._table = table
+        self._extra = tuple(extra)
+        self._compiled: _Compiled | None = None
+
+    def _ready(self) -> _Compiled:
+        self._compiled = _compile(self._table, self._extra)
+        return self._compiled
+
+    def text(self, text: str) -> str:
+        """Return `text` without secrets; the same object when nothing matched. Idempotent."""
+        compiled = self._compiled or self._ready()
+        try:
+            buf = text.encode()
+        except UnicodeEncodeError:  # unpaired surrogates of JSON escapes stay as they are
+            buf = text.encode("utf-8", "surrogatepass")
+        if compiled.any(buf) is None:
+            return text
+        return self._settle(buf, compiled.rules, text)
+
+    def _settle(self, buf: bytes, rules: tuple[_Rule, ...], text: str) -> str:
+        """Apply the rules until nothing changes, which makes idempotence a property of the engine.
+
+        A second round finds something only where a replaced secret stood glued to another one.
+        """
+        first = buf
+        for _ in range(_ROUNDS):
+            before = buf
+            for rule in rules:
+                if rule.hint(buf) is not None:
+                    buf = self._apply(rule, buf)
+            if buf is before:
+                break
+        else:
+            buf = f"[REDACTED:{self._table.fallback}]".encode()
+        return text if buf is first else buf.decode("utf-8", "surrogatepass")
+
+    def _apply(self, rule: _Rule, buf: bytes) -> bytes:
+        pieces: list[bytes] = []
+        pos = 0
+        for start, end, quote in rule.find(buf):
+            start, end = _whole_characters(buf, start, end)
+            start, end = _past_marker(buf, start), _past_marker(buf, end)
+            if start >= end or rule.guard(buf, start, end):
+                continue
+            if start < pos:  # it overlaps the value before: one marker hides both
+                pos = max(pos, end)
+                continue
+            pieces += (buf[pos:start], quote, rule.marker, quote)
+            pos = end
+            self.count += 1
+        if not pieces:
+            return buf
+        pieces.append(buf[pos:])
+        return b"".join(pieces)
+
+    def tree(self, obj: Any) -> Any:
+        """Return a copy of a tree of dicts, lists, strings and scalars without secrets.
+
+        The value under a secret member name goes as a whole; containers deeper than `MAX_DEPTH`
+        levels become a marker, never a `RecursionError`.
+        """
+        self._ready()
+        return self._walk(obj, 0)
+
+    def _walk(self, obj: Any, depth: int) -> Any:
+        if isinstance(obj, str):
+            return self.text(obj)
+        if isinstance(obj, dict):
+            if depth >= MAX_DEPTH:
+                return self._marker()
+            scrubbed: dict[Any, Any] = {}
+            for name, value in obj.items():
+                scrubbed[self._name(name, scrubbed)] = self._member(name, value, depth + 1)
+            return scrubbed
+        if isinstance(obj, list | tuple):
+            if depth >= MAX_DEPTH:
+                return self._marker()
+            return [self._walk(item, depth + 1) for item in obj]
+        return obj
+
+    def _member(self, name: Any, value: Any, depth: int) -> Any:
+        table = self._table
+        if not isinstance(name, str) or not table.member(name):
+            return self._walk(value, depth)
+        if isinstance(value, str):
+            buf = value.encode("utf-8", "surrogatepass")
+            return value if table.guard(buf, 0, len(buf)) else self._marker()
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if table.whole and (number or (isinstance(value, dict | list | tuple) and value)):
+            return self._marker()
+        return self._walk(value, depth)
+
+    def _name(self, name: Any, taken: dict[Any, Any]) -> Any:
+        compiled = self._compiled or self._ready()
+        if not isinstance(name, str) or not compiled.names:
+            return name
+        buf = name.encode("utf-8", "surrogatepass")
+        if compiled.any(buf) is None:
+            return name
+        scrubbed = self._settle(buf, compiled.names, name)
+        unique, number = scrubbed, 2
+        while unique in taken:  # two secrets as names: neither value may get lost
+            unique, number = f"{scrubbed}~{number}", number + 1
+        return unique
+
+    def _marker(self) -> str:
+        self.count += 1
+        return f"[REDACTED:{self._table.fallback}]"
+
+    def clip(self, text: str, limit: int) -> str:
+        """Strip white space, scrub, then cut to `limit` bytes of UTF-8, in this order.
+
+        A marker may be cut, a secret never: it is gone before the cut. Spec: sessions-details 2.
+        """
+        return cut(self.text(text.strip()), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return the longest prefix of `text` that is at most `limit` bytes of UTF-8, no ellipsis."""
+    if len(text) <= limit and (text.isascii() or 4 * len(text) <= limit):
+        return text
+    # No character is shorter than a byte, so what lies behind `limit` characters goes anyway.
+    buf = text[: max(0, limit)].encode("utf-8", "surrogatepass")
+    if len(buf) <= limit:
+        return text[: max(0, limit)]
+    end = max(0, limit)
+    while end > 0 and buf[end] & 0xC0 == 0x80:
+        end -= 1
+    return buf[:end].decode("utf-8", "surrogatepass")

@@ -1,0 +1,105 @@
+"""What a rule and a table are, and the vendor shapes that both tables share.
+
+Patterns are `re` syntax and are matched against the UTF-8 *bytes* of a text: there `\\b`, `\\d`,
+`\\s` and `\\w` are ASCII, as the specification wants, and no offset has to be translated.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+Span = tuple[int, int, bytes]
+"""Start and end in bytes, and the quote to put on both sides of the marker (often none)."""
+
+Finder = Callable[[bytes], Iterator[Span]]
+Guard = Callable[[bytes, int, int], bool]
+
+MARKER = re.compile(rb"\[REDACTED:[a-z_]+\]")
+WS = r"[ \t\n\r\f\v]"
+
+
+def never(buf: bytes, start: int, end: int) -> bool:
+    """The guard of a shape that is always replaced."""
+    return False
+
+
+class Format(NamedTuple):
+    """One rule: how a secret looks and what of it is replaced by `[REDACTED:<kind>]`.
+
+    `pattern` is `re` syntax, ASCII, matched on UTF-8 bytes; it has to be linear (use possessive
+    repeats). `needles` are literal texts, in any case, one of which occurs in every match: without
+    one the rule does not run. `value` are the groups of which the one that took part is replaced;
+    0 is the whole match. `guard(text, start, end)` says that this value is left alone.
+
+    The core's own rules also have `hint`, a stricter needle in RE2 syntax, and `find`, a function
+    in the place of the pattern. Spec: sessions-details 12, change-capture-details 11.
+    """
+
+    kind: str
+    pattern: str = ""
+    needles: tuple[str, ...] = ()
+    value: tuple[int, ...] = (0,)
+    guard: Guard = never
+    hint: str = ""
+    find: Finder | None = None
+
+
+class Table(NamedTuple):
+    """The rules in the order of their application, and what object trees need beside them.
+
+    `member(name)` says that the value under this member name is secret, `guard` that such a value
+    is left alone, `whole` that numbers, objects and lists are replaced too. `names` are the kinds
+    that are also looked for in member names; a refused value becomes a marker of kind `fallback`.
+    """
+
+    formats: tuple[Format, ...]
+    member: Callable[[str], bool]
+    guard: Guard
+    fallback: str
+    whole: bool = False
+    names: frozenset[str] = frozenset()
+
+
+# One or more upper-case letters, digits and spaces stand for RSA, EC, OPENSSH, ENCRYPTED ...
+_PEM = "-----{} [A-Z0-9 ]*PRIVATE KEY-----"
+_BEGIN = re.compile(_PEM.format("BEGIN").encode())
+_END = re.compile(_PEM.format("END").encode())
+
+
+def _private_keys(buf: bytes) -> Iterator[Span]:
+    """An opener hides everything up to its end line, and without one the rest of the text.
+
+    Two searches instead of one lazy pattern: a lazy repeat looks for the end at every byte.
+    """
+    pos = 0
+    while begin := _BEGIN.search(buf, pos):
+        end = _END.search(buf, begin.end())
+        pos = end.end() if end else len(buf)
+        yield begin.start(), pos, b""
+
+
+PRIVATE_KEY = Format(
+    "private_key", hint=_PEM.format("BEGIN"), needles=("-----BEGIN ",), find=_private_keys
+)
+
+
+def shape(kind: str, needle: str, body: str, left: str, hint: str = "") -> Format:
+    """A token that is known by its first letters; `left` is what may not stand before it.
+
+    The look-behind comes after the literal, because `re` searches a pattern quickly only when it
+    begins with one.
+    """
+    pattern = f"{needle}(?<!{left}{needle}){body}"
+    return Format(kind, pattern, needles=(needle,), hint=hint or f"{needle}{body}")
+
+
+JWT = r"[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+AWS = "(?:AKIA|ASIA|ABIA|ACCA)"
+GOOGLE = "[0-9A-Za-z_-]{35}"
+GITHUB = "[pousr]_[A-Za-z0-9]{36,}"
+GITHUB_PAT = "[A-Za-z0-9_]{22,}"
+GITLAB = "-[A-Za-z0-9_-]{20,}"
+STRIPE = "k_(?:live|test)_[A-Za-z0-9]{16,}"
+ANTHROPIC = "[A-Za-z0-9_-]{20,}"
+OPENAI = "[A-Za-z0-9_-]{20,}"
+BEARER = "[A-Za-z0-9._~+/=-]{16,}"

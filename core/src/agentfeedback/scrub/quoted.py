@@ -1,0 +1,117 @@
+"""Quoted texts and brackets inside a text that may be escaped JSON, at any depth.
+
+JSON in a string has its quotes behind one backslash, JSON in that three, then seven: a quote with
+`depth` backslashes belongs to the same level as another one with as many. Every function looks at
+each byte a bounded number of times.
+"""
+
+import re
+
+_BACKSLASH = 0x5C
+
+OPENING = re.compile(rb"(\\{0,7})([\"'])")
+
+
+def slashes(buf: bytes, start: int, quote: int) -> int:
+    """Count the backslashes before the quote, back to `start` at most."""
+    pos = quote
+    while pos > start and buf[pos - 1] == _BACKSLASH:
+        pos -= 1
+    return quote - pos
+
+
+def closing(buf: bytes, start: int, depth: int, quote: bytes, stop: int) -> int:
+    """Return where the text that begins at `start` ends, before the backslashes of its quote.
+
+    `depth` is the number of backslashes of the opening quote. A quote with fewer closes a text
+    around this one, so it ends both. `stop` if nothing before it closes the text.
+    """
+    pos = start
+    while (at := buf.find(quote, pos, stop)) >= 0:
+        before = slashes(buf, pos, at)
+        if before < depth:
+            return at - before
+        # Each level doubles the backslashes: those of the value itself come in such groups.
+        if before % (2 * (depth + 1)) == depth:
+            return at - depth
+        pos = at + 1
+    return stop
+
+
+_BRACKETS = re.compile(rb"[\"\[{\]}]")
+
+
+def bracket_end(buf: bytes, start: int, depth: int) -> int:
+    """Return the end of the object or list that opens at `start`; brackets in strings are text.
+
+    The end of `buf`, or of the string around it, if it is cut short.
+    """
+    level, pos = 0, start
+    while match := _BRACKETS.search(buf, pos):
+        found = match.group()
+        if found == b'"':
+            before = slashes(buf, pos, match.start())
+            if before < depth:
+                return match.start() - before
+            pos = match.end()
+            if before == depth:
+                pos = min(len(buf), closing(buf, pos, depth, b'"', len(buf)) + depth + 1)
+            continue
+        pos = match.end()
+        level += 1 if found in b"[{" else -1
+        if level == 0:
+            return pos
+    return len(buf)
+
+
+# A quote that looks like the end of a text and not like one inside of it.
+_WORD_END = re.compile(
+    rb"[ \t\n\r\f\v]|(?<!\\)\\*+[\"'](?=[ \t\n\r\f\v,;:)\]}\\]|\Z)"
+)
+_LINE_END = rb"[\r\n]|(?<!\\)\\++[nr]"
+_REST_END = re.compile(_LINE_END + rb"|(?<!\\)\\*+[\"'](?=[ \t\r\n]*+(?:[,)\]}\\]|\Z))")
+_LINE = re.compile(_LINE_END)
+_REAL_LINE = re.compile(rb"[\r\n]")
+
+
+def _end(pattern: re.Pattern[bytes], buf: bytes, start: int) -> int:
+    match = pattern.search(buf, start)
+    return match.start() if match else len(buf)
+
+
+def word_end(buf: bytes, start: int) -> int:
+    """Return the end of a run of non-blanks, or of the quoted text around it if that is sooner."""
+    return _end(_WORD_END, buf, start)
+
+
+def rest_end(buf: bytes, start: int) -> int:
+    """Return the end of the line, real or escaped, or of the quoted text around it."""
+    return _end(_REST_END, buf, start)
+
+
+def line_end(buf: bytes, start: int) -> int:
+    """Return the end of the line, real or escaped."""
+    return _end(_LINE, buf, start)
+
+
+# What stands behind a text in JSON or in code: the quote before it does not open one.
+_BEHIND = re.compile(
+    rb"[ \t\r\n]*+(?:,[ \t\r\n]*+\\*+[\"'{\[]|[)\]}][ \t\r\n,;)\]}\"'\\]|[)\]}]?\Z)"
+)
+
+
+def quoted_value(buf: bytes, start: int) -> tuple[int, int, int] | None:
+    """Return start, end and end with the quote of the quoted text that opens at `start`, or None.
+
+    It ends on its line, cut short or not; it is empty if the quote closes a text before it.
+    """
+    opening = OPENING.match(buf, start)
+    if opening is None:
+        return None
+    begin = opening.end()
+    if _BEHIND.match(buf, begin):
+        return begin, begin, begin
+    depth = opening.end(1) - opening.start(1)
+    stop = _end(_REAL_LINE, buf, begin)
+    end = closing(buf, begin, depth, opening.group(2), stop)
+    return begin, end, min(stop, end + depth + 1)

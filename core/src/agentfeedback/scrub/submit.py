@@ -1,0 +1,149 @@
+"""Table A: the 14 classes of `submit --scrub`, digests and lists (sessions-details 12).
+
+The order is the specification's: the first class that takes a text names it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from .formats import (
+    ANTHROPIC,
+    AWS,
+    BEARER,
+    GITHUB,
+    GITHUB_PAT,
+    GITLAB,
+    GOOGLE,
+    JWT,
+    OPENAI,
+    PRIVATE_KEY,
+    STRIPE,
+    WS,
+    Format,
+    Span,
+    Table,
+    shape,
+)
+
+_WORD = "[A-Za-z0-9_]"
+_MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")
+
+# Only what the value follows matters: a name may have anything before its secret word.
+_NAME = (
+    "(?:password|passwd|(?:client_)?secret|(?:auth_)?token|api[_-]?key|access_key|private_key)"
+)
+_ASSIGNED = rf"(?i:{_NAME})[\"']?{WS}*+[:=]{WS}*+"
+_ASSIGNMENT = re.compile(
+    rf"{_ASSIGNED}(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))".encode()
+)
+_MEMBER = re.compile(rf"[A-Za-z0-9_.-]*(?i:{_NAME})", re.ASCII)
+
+# Longer than any secret word with the separators after it.
+_TAIL = 24
+
+
+def left_alone(buf: bytes, start: int, end: int) -> bool:
+    """Empty, exactly one marker, or exactly an upper-case variable reference."""
+    return start == end or _MARKER_OR_VARIABLE.fullmatch(buf, start, end) is not None
+
+
+def _assignments(buf: bytes) -> Iterator[Span]:
+    """Values of rule 14.
+
+    The search goes on a little before the end of a value, because that end can be the name of the
+    next one (`secret:` and `password: x` on two lines) whose value would be passed over.
+    """
+    pos = last = 0
+    while match := _ASSIGNMENT.search(buf, pos):
+        start, end = match.span(match.lastindex or 0)
+        if start >= last:
+            yield start, end, b""
+            last = match.end()
+        pos = max(match.start() + 1, last - _TAIL)
+
+
+def _is_member(name: str) -> bool:
+    return _MEMBER.fullmatch(name) is not None
+
+
+def _shape(kind: str, needle: str, body: str) -> Format:
+    return shape(kind, needle, body, _WORD, hint=rf"\b{needle}{body}")
+
+
+_ENV_WORD = "(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH|PRIVATE)"
+# The look-ahead finds the `=` once; without it every segment would look for it again.
+_ENV_LINE = (
+    r"(?m:^)(?:export )?(?=[A-Z][A-Z0-9_]*+=)"
+    rf"(?:[A-Z0-9]*+_)*?[A-Z0-9]*{_ENV_WORD}(?:_[A-Z0-9_]*+)?="
+    r"(?:\"([^\"\r\n]*)\"|'([^'\r\n]*)'|([^\r\n]+))"
+)
+
+# One attempt for each run of scheme characters: the first letter at a word boundary, or none.
+_URL = (
+    r"(?<![A-Za-z0-9+.-])(?>(?<!_)(?=[A-Za-z])|[A-Za-z0-9+.-]*?[+.-](?=[A-Za-z]))"
+    r"[A-Za-z0-9+.-]*+://([^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+)@"
+)
+
+SUBMIT = Table(
+    formats=(
+        PRIVATE_KEY,
+        _shape("jwt", "eyJ", JWT),
+        Format(
+            "aws_access_key",
+            rf"{AWS}(?<!{_WORD}.{{4}})[A-Z0-9]{{16}}(?!{_WORD})",
+            needles=("akia", "asia", "abia", "acca"),
+            hint=rf"\b{AWS}[A-Z0-9]{{16}}\b",
+        ),
+        _shape("gcp_api_key", "AIza", GOOGLE),
+        Format(
+            "github_token",
+            rf"gh(?<!{_WORD}gh){GITHUB}|github_pat_(?<!{_WORD}github_pat_){GITHUB_PAT}",
+            needles=("gh",),
+            hint=rf"\bgh{GITHUB}|\bgithub_pat_{GITHUB_PAT}",
+        ),
+        _shape("gitlab_token", "glpat", GITLAB),
+        _shape("slack_token", "xox", "[abposr]-[A-Za-z0-9-]{10,}"),
+        Format(
+            "stripe_key",
+            rf"[sr](?<!{_WORD}.){STRIPE}",
+            needles=("k_live_", "k_test_"),
+            hint=rf"\b[sr]{STRIPE}",
+        ),
+        _shape("anthropic_key", "sk-ant-", ANTHROPIC),
+        _shape("openai_key", "sk-", f"(?:proj-)?{OPENAI}"),
+        Format(
+            "bearer_token",
+            rf"(?i:\bbearer){WS}++({BEARER})",
+            needles=("bearer",),
+            value=(1,),
+            guard=left_alone,
+            hint=rf"(?i:\bbearer){WS}+{BEARER}",
+        ),
+        Format(
+            "url_credentials",
+            _URL,
+            needles=("://",),
+            value=(1,),
+            guard=left_alone,
+            hint=r"://[^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+@",
+        ),
+        Format(
+            "env_line",
+            _ENV_LINE,
+            needles=("=",),
+            value=(1, 2, 3),
+            guard=left_alone,
+            hint=rf"(?m:^)(?:export )?[A-Z0-9_]*{_ENV_WORD}(?:_[A-Z0-9_]*)?=[^\r\n]",
+        ),
+        Format(
+            "assignment",
+            needles=("passw", "secret", "token", "key"),
+            find=_assignments,
+            guard=left_alone,
+            hint=rf"(?i:{_NAME})[\"']?{WS}*[:=]{WS}*[^ \t\n\r\f\v&,;]",
+        ),
+    ),
+    member=_is_member,
+    guard=left_alone,
+    fallback="assignment",
+)

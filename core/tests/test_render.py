@@ -1,0 +1,297 @@
+"""The text forms of commands, word for word (details 4.4, 5, 6, 7.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback import wire
+from agentfeedback.cli.render import (
+    digest_text,
+    forgotten_text,
+    listing_text,
+    marked_text,
+    plugins_text,
+    status_text,
+)
+from agentfeedback.cli.screen import Screen, visible, width
+
+PIPE = Screen()
+LONG = "claude-code:1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+EVIL = "a\x1b[2J\u202eb\nc"
+
+
+def listed(ref: str, **more: Any) -> wire.Listed:
+    harness, _, session = ref.partition(":")
+    return wire.Listed(ref=ref, harness=harness, session_id=session, path="/p", **more)
+
+
+LISTING = wire.Listing(
+    sessions=[
+        listed("codex:gone", state="absent"),
+        listed(
+            LONG,
+            project="/srv/app/api",
+            start="2026-10-08T07:39:40Z",
+            end="2026-10-08T07:39:46.892Z",
+            counts=wire.Counts(9, 1, 20, 3),
+            state="changed",
+            reason="appended",
+        ),
+    ]
+)
+
+
+def test_the_list_is_a_padded_table() -> None:
+    """Cells are padded, times are whole seconds, what is missing is a dash."""
+    gap = " " * 40
+    assert listing_text(LISTING, PIPE) == (
+        "REF" + " " * 47 + "STATE               PROJECT       START                 "
+        "END                   PROMPTS  TOOL CALLS  TOOL ERRORS\n"
+        "codex:gone" + gap + "absent              -             -                     "
+        "-                     -        -           -\n" + LONG + "  changed (appended)  "
+        "/srv/app/api  2026-10-08T07:39:40Z  2026-10-08T07:39:46Z  1        20          3\n"
+    )
+
+
+def test_an_empty_list_is_its_header() -> None:
+    """The header is there when no session is."""
+    assert listing_text(wire.Listing(), PIPE) == (
+        "REF  STATE  PROJECT  START  END  PROMPTS  TOOL CALLS  TOOL ERRORS\n"
+    )
+
+
+def test_the_list_is_the_same_on_a_wide_terminal() -> None:
+    """Nothing is shortened where everything fits."""
+    assert listing_text(LISTING, Screen(200)) == listing_text(LISTING, PIPE)
+
+
+@pytest.mark.parametrize(
+    ("columns", "header", "row"),
+    [
+        (
+            120,
+            "REF STATE PROJECT START PROMPTS TOOL ERRORS",
+            LONG + "  changed (append…  /srv/app/api  2026-10-08T07:39  1        3",
+        ),
+        (80, "REF STATE START PROMPTS", LONG + "  changed …  2026-10-08  1"),
+        (
+            64,
+            "REF STATE PROJECT PROMPTS",
+            "claude-code:1b…f-0016d3cca427  changed (…  /srv/app/api  1",
+        ),
+    ],
+)
+def test_a_narrow_list_keeps_what_tells_most(columns: int, header: str, row: str) -> None:
+    """A ref stays whole down to 80 cells and keeps both its ends below."""
+    lines = listing_text(LISTING, Screen(columns)).splitlines()
+    assert " ".join(lines[0].split()) == header
+    assert lines[2] == row
+
+
+def test_states_have_a_colour_on_a_terminal() -> None:
+    """Colour is for terminals that want it and never changes the words."""
+    text = listing_text(LISTING, Screen(200, colour=True))
+    assert "\x1b[33mchanged (appended)  \x1b[0m" in text
+    assert "\x1b[2mabsent              \x1b[0m" in text
+
+
+WORDS = st.text("ab/ \u6f22\u0301\U0001f600\x1b\n\u202e", max_size=70)
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda ref, project, reason, state, prompts: listed(
+                ref,
+                project=project,
+                reason=reason,
+                state=state,
+                start="2026-10-08T07:39:40.1Z",
+                end="2026-10-08T07:39:40Z",
+                counts=wire.Counts(prompts=prompts),
+            ),
+            WORDS,
+            WORDS,
+            WORDS,
+            st.sampled_from(wire.STATES),
+            st.integers(0, 10**12),
+        ),
+        max_size=3,
+    ),
+    st.integers(40, 220),
+)
+def test_a_list_fits_the_terminal(sessions: list[wire.Listed], columns: int) -> None:
+    """Every line fits a terminal of 40 cells or more, whatever refs, projects and reasons hold."""
+    for line in listing_text(wire.Listing(sessions=sessions), Screen(columns)).split("\n"):
+        assert width(line) <= columns
+        assert visible(line) == line
+
+
+def test_status_is_a_summary() -> None:
+    """Stores, problems and the counts that are not zero, then the selection."""
+    status = wire.Status(
+        harnesses=[
+            wire.HarnessStatus(
+                "claude-code",
+                "/h/.claude/projects",
+                "present",
+                ["/h/x: permission denied"],
+                {"unsupported-format": 2, "processed": 10, "new": 1, "denied": 0},
+            ),
+            wire.HarnessStatus("codex", "/h/.codex/sessions", "absent"),
+        ]
+    )
+    head = (
+        "claude-code: store /h/.claude/projects (present)\n"
+        "  not listed: /h/x: permission denied\n"
+        "  new                1\n"
+        "  processed          10\n"
+        "  unsupported-format 2\n"
+        "codex: store /h/.codex/sessions (absent)\n"
+    )
+    assert status_text(status) == head + "selection: none saved\n"
+    status.selection = wire.Selection(["claude-code", "codex"], "7d", 5)
+    saved = "selection: harnesses claude-code,codex, since 7d, limit 5\n"
+    assert status_text(status) == head + saved
+    status.selection = wire.Selection()
+    assert status_text(status) == head + "selection: harnesses -, since -, limit -\n"
+
+
+def test_marking_and_forgetting_say_how_many() -> None:
+    """One line each."""
+    marked = wire.Marked(["codex:a", "codex:a"], "filed", ["u"])
+    assert marked_text(marked) == "marked 2 session(s) filed\n"
+    assert forgotten_text(wire.Forgotten(["codex:a"])) == "forgot 1 session(s)\n"
+
+
+def digest(**more: Any) -> Any:
+    return wire.plain(wire.Digest("codex:s1", "codex", "s1", **more))
+
+
+def test_a_digest_reads_notice_first() -> None:
+    """The whole form: notice, version, sessions with their events, and what was deferred."""
+    first = digest(
+        project="/srv/app",
+        cwd="/srv/app/api",
+        start="2026-10-08T07:39:40.000Z",
+        end="2026-10-08T07:39:46.892Z",
+        model="m-1",
+        from_offset=120,
+        truncated=True,
+        counts=wire.Counts(9, 2, 5, 3, 1, 4, 0),
+        events=[
+            wire.Event("p1", "codex:s1#p1", "2026-10-08T07:39:40.000Z", summary="still  failing"),
+            wire.Event(
+                "c1",
+                "codex:s1#c1",
+                "2026-10-08T07:39:41.000Z",
+                "tool_call",
+                tool="shell",
+                args_digest="0123",
+                status="error",
+                exit_code=0,
+                error_class="exit",
+                excerpt="one\n  two\tthree ",
+                own=True,
+            ),
+            wire.Event("c2", "codex:s1#c2", type="tool_call", tool="read", status="denied"),
+        ],
+        retries=[wire.Retry("c3", "c1", "shell", "0123")],
+        denials=["c2"],
+        flagged=[wire.Flagged("p1", "still failing")],
+        final_excerpt="All\ndone.",
+        findings={"slow": [{"span": "c1"}, "took\nlong"]},
+    )
+    run = wire.DigestRun(
+        "The notice.", "1", [first, digest()], [wire.DigestError("x", "absent", "m")], ["codex:z"]
+    )
+    run.deferred.append("codex:y")
+    assert digest_text(run) == (
+        "The notice.\n"
+        "(detector version 1)\n"
+        "\n"
+        "== codex:s1  project /srv/app  cwd /srv/app/api\n"
+        "   2026-10-08T07:39:40.000Z .. 2026-10-08T07:39:46.892Z"
+        "  model m-1  from offset 120  (truncated)\n"
+        "   prompts 2, tool calls 5, tool errors 3, interrupts 1, denials 4\n"
+        "   2026-10-08T07:39:40.000Z  prompt  #p1\n"
+        "      still  failing\n"
+        "   2026-10-08T07:39:41.000Z  tool_call  shell  error  exit 0  exit"
+        "  (agentfeedback's own command)  #c1\n"
+        "      one two three\n"
+        "   tool_call  read  denied  #c2\n"
+        "   retry #c3 of #c1  shell\n"
+        '   flagged #p1  "still failing"\n'
+        '   finding slow: {"span":"c1"}\n'
+        "   finding slow: took long\n"
+        "   final: All done.\n"
+        "\n"
+        "== codex:s1  project -  cwd -\n"
+        "   - .. -  model -  from offset 0\n"
+        "   prompts 0, tool calls 0, tool errors 0, interrupts 0, denials 0\n"
+        "\n"
+        "deferred (over the run cap; digest it in a later run): codex:z\n"
+        "\n"
+        "deferred (over the run cap; digest it in a later run): codex:y\n"
+    )
+
+
+def test_an_empty_digest_is_its_notice() -> None:
+    """Nothing to do prints the notice and the version."""
+    assert digest_text(wire.DigestRun("The notice.", "1")) == "The notice.\n(detector version 1)\n"
+
+
+def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:
+    """Whatever a log, a path or a plugin holds is one visible line."""
+    evil = wire.Event(EVIL, EVIL, type="tool_call", summary=EVIL, tool=EVIL, excerpt=EVIL)
+    session = wire.Digest(
+        EVIL,
+        EVIL,
+        EVIL,
+        project=EVIL,
+        cwd=EVIL,
+        model=EVIL,
+        events=[evil],
+        retries=[wire.Retry(EVIL, EVIL, EVIL, "")],
+        flagged=[wire.Flagged(EVIL, EVIL)],
+        final_excerpt=EVIL,
+        findings={EVIL: [EVIL, {"x": EVIL}]},
+    )
+    status = wire.Status([wire.HarnessStatus(EVIL, EVIL, EVIL, [EVIL])])
+    plugin = wire.plain(wire.InstalledPlugin(EVIL, EVIL, EVIL, EVIL, [EVIL], EVIL))
+    row = listed(EVIL, project=EVIL, start=EVIL, end=EVIL, reason=EVIL)
+    texts = [
+        digest_text(wire.DigestRun("n", "1", [wire.plain(session)], [], [EVIL])),
+        status_text(status),
+        marked_text(wire.Marked([], EVIL)),
+        plugins_text([plugin], PIPE),
+        listing_text(wire.Listing(sessions=[row]), PIPE),
+    ]
+    lines = [16, 3, 1, 2, 2]
+    for text, count in zip(texts, lines, strict=True):
+        assert text.count("\n") == count
+        assert visible(text, keep_newlines=True) == text
+        assert "\\x1b[2J\\u202eb" in text
+
+
+def test_plugins_are_a_table() -> None:
+    """A row for each plugin, with a dash where there is nothing to say, that fits a terminal."""
+    installed = [
+        wire.InstalledPlugin("codex", "reader", "agentfeedback-codex", "1.0", ["register_readers"]),
+        wire.InstalledPlugin("x", "plugin", "x-dist", "", error="no module x"),
+    ]
+    plugins = [wire.plain(plugin) for plugin in installed]
+    assert plugins_text(plugins, PIPE) == (
+        "NAME   KIND    DIST                 VERSION  HOOKS             ERROR\n"
+        "codex  reader  agentfeedback-codex  1.0      register_readers  -\n"
+        "x      plugin  x-dist               -        -                 no module x\n"
+    )
+    assert plugins_text(plugins, Screen(60)) == (
+        "NAME   KIND    VERSION  HOOKS             ERROR\n"
+        "codex  reader  1.0      register_readers  -\n"
+        "x      plugin  -        -                 no module x\n"
+    )

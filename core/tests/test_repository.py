@@ -1,0 +1,242 @@
+"""Finding a repository and reading its `.agentfeedback.toml`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentfeedback.policy import RepositoryRules
+from agentfeedback.repository import FILE, FILE_LIMIT, repository_root, repository_rules
+
+
+def work_tree(root: Path) -> Path:
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return root
+
+
+def said(rules: RepositoryRules) -> tuple[bool, tuple[str, ...], bool | None]:
+    return rules.disabled, rules.deny_paths, rules.push
+
+
+NOTHING = (False, (), None)
+
+
+def test_the_nearest_repository_at_or_above_counts(tmp_path: Path) -> None:
+    """The walk starts at the directory itself and ends at the first work tree."""
+    outer = work_tree(tmp_path / "outer")
+    inner = work_tree(outer / "a" / "inner")
+    (inner / "deep" / "er").mkdir(parents=True)
+    assert repository_root(str(inner)) == str(inner)
+    assert repository_root(str(inner / "deep" / "er")) == str(inner)
+    assert repository_root(str(outer / "a")) == str(outer)
+
+
+def test_a_directory_in_no_repository_has_none(tmp_path: Path) -> None:
+    """The walk ends at the root of the file system."""
+    assert repository_root(str(tmp_path)) is None
+    assert repository_root("/") is None
+
+
+@pytest.mark.parametrize("made", ["empty", "head is a directory", "head is missing"])
+def test_a_git_folder_without_a_regular_head_is_passed_over(tmp_path: Path, made: str) -> None:
+    """A `.git` that is no repository does not end the walk."""
+    outer = work_tree(tmp_path / "outer")
+    git = outer / "sub" / ".git"
+    git.mkdir(parents=True)
+    if made == "head is a directory":
+        (git / "HEAD").mkdir()
+    elif made == "head is missing":
+        (git / "config").write_text("")
+    assert repository_root(str(outer / "sub")) == str(outer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"gitdir: ../real.git\n",
+        b"gitdir: ../real.git",
+        b"gitdir: ../real.git\r\nmore\n",
+        b"gitdir: %(absolute)s\n",
+    ],
+)
+def test_a_git_file_leads_to_its_git_directory(tmp_path: Path, text: bytes) -> None:
+    """Work trees and submodules have a `.git` file, relative to its folder or absolute."""
+    git = tmp_path / "real.git"
+    git.mkdir()
+    (git / "HEAD").write_text("x")
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / ".git").write_bytes(text.replace(b"%(absolute)s", os.fsencode(git)))
+    assert repository_root(str(tree)) == str(tree)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\n",
+        b"gitdir:\n",
+        b"gitdir: \n",
+        b"gitdir: nowhere\n",
+        b"gitdir: a\0b\n",
+        b"gitdir: \xff\xfe\n",
+        b"gitdir: " + b"x" * 5000 + b"\n",
+        b"\ngitdir: ../outer/.git\n",
+        b"# gitdir: ../outer/.git\n",
+        b"gitdir: ../outer/.git/" + b"./" * 40_000 + b"\n",
+    ],
+)
+def test_a_git_file_that_leads_nowhere_is_passed_over(tmp_path: Path, text: bytes) -> None:
+    """Any other content of a `.git` file does not end the walk and never raises."""
+    outer = work_tree(tmp_path / "outer")
+    (outer / "sub").mkdir()
+    (outer / "sub" / ".git").write_bytes(text)
+    (outer / "sub" / "HEAD").write_text("a file that an empty path would find")
+    assert repository_root(str(outer / "sub")) == str(outer)
+
+
+def test_a_git_pipe_does_not_block(tmp_path: Path) -> None:
+    """A pipe called `.git` is passed over at once."""
+    os.mkfifo(tmp_path / ".git")
+    assert repository_root(str(tmp_path)) is None
+
+
+def test_the_keys_are_read(tmp_path: Path) -> None:
+    """`collect.disabled`, `collect.deny_paths` and `sessions.push` arrive as written."""
+    (tmp_path / FILE).write_text(
+        '[collect]\ndisabled = true\ndeny_paths = ["a", "/b", "~/c"]\n[sessions]\npush = false\n'
+    )
+    rules = repository_rules(str(tmp_path))
+    assert said(rules) == (True, ("a", "/b", "~/c"), False)
+    assert rules.root == str(tmp_path)
+    assert rules.problem == ""
+
+
+def test_a_missing_file_says_nothing(tmp_path: Path) -> None:
+    """No file is no rule and no problem."""
+    rules = repository_rules(str(tmp_path))
+    assert said(rules) == NOTHING
+    assert not rules.vetoes_push
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[collect]\ndisabled = 1\ndeny_paths = ["a"]\n', (False, ("a",), None)),
+        ('[collect]\ndisabled = "true"\n', NOTHING),
+        ('[collect]\ndisabled = true\ndeny_paths = "a"\n', (True, (), None)),
+        ('[collect]\ndisabled = true\ndeny_paths = ["a", 1]\n', (True, (), None)),
+        ('[collect]\ndisabled = true\n[sessions]\npush = "no"\n', (True, (), None)),
+        ("[sessions]\npush = 0\n", NOTHING),
+        ("[sessions]\npush = true\n", (False, (), True)),
+        ("collect = 1\n[sessions]\npush = false\n", (False, (), False)),
+        ("sessions = []\n[collect]\ndisabled = true\n", (True, (), None)),
+        ('[collect]\nopt_in_only = false\nopt_in_paths = ["/"]\nlater = 1\n', NOTHING),
+    ],
+)
+def test_a_key_of_a_wrong_type_is_ignored_alone(
+    tmp_path: Path, text: str, expected: tuple[bool, tuple[str, ...], bool | None]
+) -> None:
+    """A wrong type voids its own key; keys of no meaning here have none."""
+    (tmp_path / FILE).write_text(text)
+    assert said(repository_rules(str(tmp_path))) == expected
+
+
+OFF = "[collect]\ndisabled = true\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"[collect\n", b"\xff", b"a = " + b"[" * 5000, b"a = " + b"9" * 5000],
+)
+def test_a_file_that_is_not_toml_is_ignored_as_a_whole(tmp_path: Path, data: bytes) -> None:
+    """An invalid file does not narrow collection; it does veto uploads."""
+    (tmp_path / FILE).write_bytes(OFF.encode() + data)
+    rules = repository_rules(str(tmp_path))
+    assert said(rules) == NOTHING
+    assert rules.problem
+    assert rules.vetoes_push
+
+
+def test_the_size_is_bounded(tmp_path: Path) -> None:
+    """A file of exactly 1 MiB is read, one byte more is ignored."""
+    for size, expected in ((FILE_LIMIT, True), (FILE_LIMIT + 1, False)):
+        (tmp_path / FILE).write_text(OFF + "#" * (size - len(OFF) - 1) + "\n")
+        assert (tmp_path / FILE).stat().st_size == size
+        rules = repository_rules(str(tmp_path))
+        assert rules.disabled is expected
+        assert bool(rules.problem) is not expected
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "directory"])
+def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
+    """A link, pipe or directory in the file's place is ignored without opening what it leads to."""
+    file = tmp_path / FILE
+    (tmp_path / "kept.toml").write_text(OFF)
+    if kind == "link":
+        file.symlink_to("kept.toml")
+    elif kind == "dangling":
+        file.symlink_to("gone")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.mkdir()
+    rules = repository_rules(str(tmp_path))
+    assert said(rules) == NOTHING
+    assert rules.problem == "not a regular file"
+    assert rules.vetoes_push
+
+
+def test_a_file_swapped_for_a_link_after_the_look_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is opened must itself be no link, whatever lay there a moment before."""
+    file, kept = tmp_path / FILE, tmp_path / "kept.toml"
+    file.write_text("")
+    kept.write_text(OFF)
+    real = os.open
+
+    def swap(path: str, flags: int) -> int:
+        file.unlink()
+        file.symlink_to(kept)
+        return real(path, flags)
+
+    monkeypatch.setattr(os, "open", swap)
+    rules = repository_rules(str(tmp_path))
+    assert said(rules) == NOTHING
+    assert rules.problem
+
+
+def test_a_file_swapped_for_a_pipe_after_the_look_does_not_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is opened must itself be regular, and opening it never waits."""
+    file = tmp_path / FILE
+    file.write_text("")
+    real = os.open
+
+    def swap(path: str, flags: int) -> int:
+        file.unlink()
+        os.mkfifo(file)
+        return real(path, flags)
+
+    monkeypatch.setattr(os, "open", swap)
+    assert repository_rules(str(tmp_path)).problem == "not a regular file"
+
+
+def test_a_file_that_may_not_be_opened_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unreadable file does not narrow collection; it does veto uploads."""
+    (tmp_path / FILE).write_text(OFF)
+
+    def refuse(path: str, _: int) -> int:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "open", refuse)
+    rules = repository_rules(str(tmp_path))
+    assert said(rules) == NOTHING
+    assert rules.problem == "permission denied"

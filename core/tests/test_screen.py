@@ -1,0 +1,380 @@
+"""What reaches a terminal is safe to show and fits; what reaches a pipe is whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback.cli import screen
+from agentfeedback.cli.progress import Progress
+from agentfeedback.cli.screen import Screen, note, shorten, visible, width, write
+from agentfeedback.cli.table import Column, table
+from agentfeedback.errors import AgentFeedbackError
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
+UNSAFE: Any = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text, \u00e9\u6f22 \U0001f600", "plain text, \u00e9\u6f22 \U0001f600"),
+        ("\x1b[31mred\x1b]0;title\x07", "\\x1b[31mred\\x1b]0;title\\x07"),
+        ("a\tb\nc\rd", "a\\tb\\nc\\rd"),
+        ("\x00\x7f\x80\x85\x9f", "\\x00\\x7f\\x80\\x85\\x9f"),
+        ("\u202egpj.exe\u202c", "\\u202egpj.exe\\u202c"),
+        ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
+        ("lone \ud800 and byte \udcff", "lone \\ud800 and byte \\udcff"),
+        ("a\u200bb\u00adc\ufeffd\u2060e", "a\\u200bb\\xadc\\ufeffd\\u2060e"),
+        ("\U000e0041\U000e0042", "\\U000e0041\\U000e0042"),
+        (FAMILY, FAMILY),
+        (PERSIAN, PERSIAN),
+        ("pass\u200dword\u200c", "pass\\u200dword\\u200c"),
+        ("\u0661\u0600\u0662", "\u0661\u0600\u0662"),
+        ("wide\u3000space\u00a0private\ue000", "wide\u3000space\u00a0private\ue000"),
+        ("C:\\x1b", "C:\\x1b"),
+    ],
+)
+def test_visible_spells_out_what_hides_or_moves(text: str, shown: str) -> None:
+    """Control, direction and invisible characters are written out, everything else is untouched."""
+    assert visible(text) == shown
+
+
+def test_newlines_may_be_kept() -> None:
+    """With `keep_newlines` LF and TAB stay, a carriage return still does not."""
+    assert visible("a\tb\nc\rd\x1b", keep_newlines=True) == "a\tb\nc\\rd\\x1b"
+
+
+@given(ANY_TEXT | st.text("a\u200d\u200c\u06cc\x1b\n" + BIDI))
+def test_visible_text_is_safe_and_stays(text: str) -> None:
+    """What was made visible holds nothing unsafe, encodes, and is not changed a second time."""
+    shown = visible(text)
+    for char in shown:
+        safe = unicodedata.category(char) not in UNSAFE or ord(char) in screen._SHAPED
+        assert safe or char in "\u200c\u200d"
+    assert not set(shown) & set(BIDI)
+    shown.encode()
+    assert visible(shown) == shown
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=UNSAFE)))
+def test_safe_text_is_unchanged(text: str) -> None:
+    """A text without such characters is shown as it is."""
+    assert visible(text) == text
+
+
+def test_visible_is_linear() -> None:
+    """A megabyte of characters to escape takes no more than a moment."""
+    assert len(visible("\x1b" * 1_000_000)) == 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ("", 0),
+        ("abc", 3),
+        ("\u00e9", 1),
+        ("e\u0301", 1),
+        ("\u6f22\u5b57", 4),
+        ("\uff21", 2),
+        ("\U0001f600", 2),
+        ("a\u200db", 2),
+        ("\u1112\u1161\u11ab", 2),
+    ],
+)
+def test_width_counts_cells(text: str, cells: int) -> None:
+    """East Asian characters take two cells, marks none, all else one."""
+    assert width(text) == cells
+
+
+@pytest.mark.parametrize(
+    ("keep", "shown"),
+    [("start", "abcd…"), ("end", "…ghij"), ("both", "ab…ij")],
+)
+def test_shortening_keeps_the_part_asked_for(keep: screen.End, shown: str) -> None:
+    """An ellipsis stands for what is left out at the end, the start or in the middle."""
+    assert shorten("abcdefghij", 5, keep=keep) == shown
+    assert shorten("abcde", 5, keep=keep) == "abcde"
+
+
+CELLS = st.text("ab-/ \u6f22\u0301\u00e9\U0001f600\u200d\x1b\n\u202e", max_size=60) | ANY_TEXT
+KEEPS = st.sampled_from(["start", "end", "both"])
+
+
+@given(CELLS.map(visible), st.integers(0, 20), KEEPS)
+def test_shortened_text_fits(text: str, cells: int, keep: screen.End) -> None:
+    """A shortened text is never wider than asked, and whole when it fits."""
+    short = shorten(text, cells, keep=keep)
+    assert width(short) <= cells
+    if width(text) <= cells:
+        assert short == text
+
+
+COLUMNS = (
+    Column("NAME", keep="both"),
+    Column("STATE", style=lambda cell: "red" if cell == "bad" else ""),
+    Column("TIME", whole=True),
+    Column("LAST"),
+)
+PLANS = ((("NAME", 10), ("TIME", 5), ("LAST", 0)), (("NAME", 4), ("TIME", 0), ("STATE", 4)))
+
+
+def test_off_a_terminal_cells_are_whole_and_padded_in_characters() -> None:
+    """Each column is two wider than its widest cell, in characters; the last is not padded."""
+    text = table(COLUMNS, [["\u6f22\u5b57x", "a\nb", "-", "z"], ["n" * 50, "s", "t", ""]], Screen())
+    assert text == (
+        "NAME" + " " * 48 + "STATE  TIME  LAST\n"
+        "\u6f22\u5b57x" + " " * 49 + "a\\nb   -     z\n" + "n" * 50 + "  s      t     \n"
+    )
+
+
+def test_the_header_is_always_printed() -> None:
+    """A table without rows is its header."""
+    assert table(COLUMNS, [], Screen()) == "NAME  STATE  TIME  LAST\n"
+
+
+def test_a_terminal_pads_in_cells_and_colours_what_has_a_style() -> None:
+    """Wide characters align; the header is bold and styled cells carry their colour."""
+    rows = [["\u6f22\u5b57x", "bad", "10:00:00", "1"], ["abc", "ok", "10:00:00", "2"]]
+    plain = (
+        "NAME   STATE  TIME      LAST\n"
+        "\u6f22\u5b57x  bad    10:00:00  1\n"
+        "abc    ok     10:00:00  2\n"
+    )
+    assert table(COLUMNS, rows, Screen(80)) == plain
+    coloured = table(COLUMNS, rows, Screen(80, colour=True))
+    assert "\x1b[1mNAME   \x1b[0m" in coloured
+    assert "\x1b[31mbad    \x1b[0m" in coloured
+    assert "\nabc    ok     10:00:00  2\n" in coloured
+
+
+def test_a_plan_is_followed_no_further_than_needed() -> None:
+    """Columns give up width in the order of the plan, and what was given up too much comes back."""
+    rows = [["n" * 20, "state", "10:00:00", "last"]]
+    whole = table(COLUMNS, rows, Screen(43))
+    assert whole == table(COLUMNS, rows, Screen())
+    narrower = table(COLUMNS, rows, Screen(42)).splitlines()[1]
+    assert narrower == "n" * 9 + "…" + "n" * 9 + "  state  10:00:00  last"
+    cut = table(COLUMNS, rows, Screen(30), PLANS).splitlines()
+    assert cut == ["NAME        STATE  TIME   LAST", "nnnnn…nnnn  state  10:00  last"]
+    dropped = table(COLUMNS, rows, Screen(29), PLANS).splitlines()
+    assert dropped == ["NAME             STATE  TIME", "nnnnnnn…nnnnnnn  state  10:00"]
+    second = table(COLUMNS, rows, Screen(22), PLANS).splitlines()
+    assert second == ["NAME       STATE  LAST", "nnnn…nnnn  state  last"]
+
+
+@given(
+    st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=4),
+    st.integers(1, 120),
+    st.sampled_from([(), PLANS]),
+)
+def test_a_table_fits_the_terminal(
+    rows: list[tuple[str, str, str, str]],
+    columns: int,
+    plans: tuple[tuple[tuple[str, int], ...], ...],
+) -> None:
+    """No line of a table is wider than the terminal, whatever its cells hold."""
+    lines = table(COLUMNS, rows, Screen(columns), plans).split("\n")
+    assert len(lines) == len(rows) + 2
+    assert max(map(width, lines)) <= columns
+
+
+class Terminal(io.StringIO):
+    """A text stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    """A clock that only moves when told."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "24")
+    return Terminal()
+
+
+def test_progress_shows_only_what_lasts(terminal: Terminal) -> None:
+    """The line comes after half a second, changes ten times a second at most, and is erased."""
+    clock = Clock()
+    with Progress("reading", 9, stream=terminal, clock=clock) as progress:
+        clock.now += 0.4
+        progress.step()
+        assert terminal.getvalue() == ""
+        clock.now += 0.2
+        progress.step(2)
+        clock.now += 0.05
+        progress.step()
+        assert terminal.getvalue() == "\r\x1b[Kreading 3/9"
+        clock.now += 0.1
+        progress.step()
+    assert terminal.getvalue() == "\r\x1b[Kreading 3/9\r\x1b[Kreading 5/9\r\x1b[K"
+
+
+def test_a_short_run_shows_no_progress(terminal: Terminal) -> None:
+    """A run that ends within half a second writes nothing at all."""
+    with Progress("reading", 3, stream=terminal, clock=Clock()) as progress:
+        progress.step(3)
+    assert terminal.getvalue() == ""
+
+
+def test_progress_fits_its_line(terminal: Terminal) -> None:
+    """A long label is shortened, so that the line can be erased, and is made visible."""
+    clock = Clock()
+    progress = Progress("reading \x07" + "x" * 50, stream=terminal, clock=clock)
+    clock.now += 1
+    progress.step()
+    assert terminal.getvalue() == "\r\x1b[Kreading \\x07xxxxxxxxxx…"
+
+
+@pytest.mark.parametrize("term", ["dumb", ""])
+def test_progress_is_silent_where_lines_cannot_be_erased(
+    term: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe and a terminal that cannot erase see no progress."""
+    monkeypatch.setenv("TERM", term)
+    pipe = io.StringIO()
+    clock = Clock()
+    for stream in (terminal, pipe):
+        with Progress("reading", 3, stream=stream, clock=clock) as progress:
+            clock.now += 9
+            progress.step()
+            assert progress.count == 1
+        assert stream.getvalue() == ""
+
+
+@pytest.fixture
+def line() -> Iterator[TextIO]:
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    with open(slave, "w", encoding="utf-8") as stream:
+        yield stream
+    os.close(master)
+
+
+def test_a_screen_knows_its_terminal(line: TextIO) -> None:
+    """Width and colour come from the terminal and the environment; a pipe has neither."""
+    assert Screen.of(line, {"TERM": "xterm", "COLUMNS": "97"}).columns == 97
+    assert Screen.of(line, {"TERM": "xterm", "COLUMNS": "wide"}).columns == 80
+    assert Screen.of(line, {"TERM": "xterm"}).colour
+    assert not Screen.of(line, {"TERM": "xterm", "NO_COLOR": "1"}).colour
+    assert Screen.of(line, {"TERM": "xterm", "NO_COLOR": ""}).colour
+    assert not Screen.of(line, {"TERM": "dumb"}).colour
+    assert not Screen.of(line, {}).colour
+    for closed in (io.StringIO(), None):
+        assert Screen.of(closed, {"TERM": "xterm", "COLUMNS": "97"}).columns == 0
+
+
+def run(code: str, **more: object) -> subprocess.CompletedProcess[bytes]:
+    source = f"import sys\nfrom agentfeedback.cli.screen import *\n{code}"
+    return subprocess.run([sys.executable, "-c", source], check=False, timeout=60, **more)  # type: ignore[call-overload, no-any-return]
+
+
+def test_output_keeps_its_order_and_its_bytes() -> None:
+    """Bytes and text are written in order, in UTF-8 whatever the locale, odd file names escaped."""
+    code = 'print("a"); write(b"\\xff\\n"); write("\\u00e9\\udcff\\n"); print("b")'
+    done = run(code, stdout=subprocess.PIPE, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert done.stdout.replace(b"\r", b"") == b"a\n\xff\n\xc3\xa9\\udcff\nb\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes that do not block")
+def test_a_pipe_that_does_not_block_gets_everything() -> None:
+    """A parent that made its pipe non-blocking and reads slowly loses nothing."""
+    read, end = os.pipe()
+    os.set_blocking(end, False)
+    source = "from agentfeedback.cli.screen import write\nwrite(b'x' * 1_000_000)"
+    for options in ([], ["-u"]):
+        with subprocess.Popen([sys.executable, *options, "-c", source], stdout=end) as process:
+            left = 1_000_000
+            while left:
+                left -= len(os.read(read, 65_536))
+            assert process.wait(timeout=60) == 0
+    os.close(read)
+    os.close(end)
+
+
+def test_a_reader_that_went_away_is_reported_to_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Writing to a closed pipe raises `BrokenPipeError` at once, not at exit."""
+    read, end = os.pipe()
+    os.close(read)
+    stream = open(end, "w", encoding="utf-8")  # noqa: SIM115 -- closing it fails by design
+    monkeypatch.setattr(sys, "stdout", stream)
+    with pytest.raises(BrokenPipeError):
+        write("x\n")
+    with pytest.raises(BrokenPipeError):
+        stream.close()
+
+
+def test_closed_standard_streams_are_an_error_or_nobody_to_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without standard output a command fails with a reason; without standard error it goes on."""
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    note("unheard")
+    with pytest.raises(AgentFeedbackError, match="standard output is closed"):
+        write("x")
+
+
+def test_notes_are_one_visible_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A note goes to standard error as one line, whatever it quotes."""
+    note("problem: a\nb\x1b[2J")
+    captured = capsys.readouterr()
+    assert captured.err == "problem: a\\nb\\x1b[2J\n"
+    assert captured.out == ""
+
+
+def test_a_stream_put_in_place_gets_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that redirects standard output to a text stream still gets the output."""
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    write(b"json\n")
+    write("text \udcff\n")
+    assert stream.getvalue() == "json\ntext \\udcff\n"
+
+
+@pytest.mark.parametrize(
+    "load",
+    ["arguments", "screen", "table", "render", "usage", "completion"],
+)
+def test_start_up_loads_next_to_nothing(load: str) -> None:
+    """Importing a module of the command line loads none of the slow standard modules."""
+    slow = {"typing", "argparse", "re", "textwrap", "shutil", "inspect", "unicodedata", "attr"}
+    source = (
+        "import sys; before = set(sys.modules)\n"
+        f"import agentfeedback.cli.{load}\n"
+        f"print(*sorted((set(sys.modules) - before) & {slow!r}))"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", source],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert done.stdout.split() == []

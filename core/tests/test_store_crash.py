@@ -1,0 +1,400 @@
+"""Killed at any point, or run many at once: the store is always as before or as after a call.
+
+Each run is a fork of the test that is killed by SIGKILL; what it had finished it told on a pipe.
+Two traces choose the points: every SQL statement (anywhere), and every system call that writes,
+before it happens and after (Linux, where the system lets a process trace its child).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agentfeedback import database
+from agentfeedback.store import Digested, StateStore
+from agentfeedback.watermark import Row
+from agentfeedback.wire import Selection
+
+A, B, C = ("codex", "a"), ("codex", "b"), ("claude-code", "c")
+Snapshot = tuple[dict[tuple[str, str], Row], str]
+
+
+def digest(name: tuple[str, str], size: int) -> Digested:
+    return Digested(*name, "/srv/app/log.jsonl", size, size, "aa")
+
+
+#: What a killed process was doing, call by call; each call changes several rows or all of a text.
+CALLS: tuple[Callable[[StateStore], object], ...] = (
+    lambda store: store.digested([digest(A, 1), digest(B, 1)], at=1),
+    lambda store: store.mark([A, B], "filed", ["u"], at=2),
+    lambda store: store.save_selection(Selection(["codex"], "7d", 5)),
+    lambda store: store.digested([digest(A, 2), digest(B, 2), digest(C, 2)], at=3),
+    lambda store: store.forget([A, C]),
+    lambda store: store.save_selection(Selection()),
+)
+
+
+def snapshot(store: StateStore) -> Snapshot:
+    return store.rows(), repr(store.selection())
+
+
+class Scene:
+    """One of `CALLS`, the database as it was before it, and the states before and after it."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        self.call = CALLS[number]
+        self.folder = folder
+        self.before = folder / "before.db"
+        store = StateStore(str(self.before))
+        for call in CALLS[:number]:
+            call(store)
+        self.old = snapshot(store)
+        whole = StateStore(self.path(0))
+        self.call(whole)
+        self.new = snapshot(whole)
+        assert self.old != self.new
+
+    def path(self, run: int) -> str:
+        """A database of its own for one run: missing where the call is the first one."""
+        folder = self.folder / str(run)
+        folder.mkdir()
+        if self.before.exists():
+            shutil.copy(self.before, folder / "state.db")
+        return str(folder / "state.db")
+
+    def run(self, path: str) -> Callable[[int], None]:
+        def run(tell: int) -> None:
+            self.call(StateStore(path))
+            os.write(tell, b".")
+
+        return run
+
+    def check(self, path: str, told: bytes) -> None:
+        """The next run sees the call whole or not at all, whole when it was finished, and works."""
+        store = StateStore(path)
+        assert snapshot(store) in ([self.new] if told else [self.old, self.new])
+        store.digested([digest(C, 9)], at=9)
+        row = store.row(*C)
+        assert row is not None and row.size == 9
+        with closing(sqlite3.connect(path)) as connection:
+            assert [("ok",)] == connection.execute("PRAGMA integrity_check").fetchall()
+
+
+@pytest.fixture(params=range(6))
+def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
+    return Scene(request.param, tmp_path)
+
+
+def fork() -> int:
+    with warnings.catch_warnings():
+        # Newer Pythons warn of the threads a test runner may have started.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def child(run: Callable[[int], None]) -> tuple[int, int]:
+    """Start `run` in a fork, with the end of a pipe to tell on: its process id, the other end."""
+    read, write = os.pipe()
+    process = fork()
+    if process == 0:
+        status = 1
+        try:
+            os.close(read)
+            run(write)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+    os.close(write)
+    return process, read
+
+
+@contextmanager
+def reader_beside(path: str) -> Iterator[None]:
+    """Another process that has the database open and reads it all the while."""
+    code = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('BEGIN'); c.execute('SELECT * FROM sessions_seen').fetchall();"
+        "print(flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        yield
+
+
+# Every statement.
+
+
+class Killer:
+    """Kills this process at the n-th moment; there is one before and one after each statement."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def moment(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def connect(self, *arguments: Any, **more: Any) -> sqlite3.Connection:
+        moment = self.moment
+
+        class Traced(sqlite3.Connection):
+            def execute(self, *arguments: Any) -> sqlite3.Cursor:
+                moment()
+                cursor = super().execute(*arguments)
+                moment()
+                return cursor
+
+            def close(self) -> None:
+                moment()
+                super().close()
+                moment()
+
+        return _CONNECT(*arguments, factory=Traced, **more)
+
+
+_CONNECT = sqlite3.connect
+
+
+def test_killed_at_any_statement_loses_nothing(scene: Scene) -> None:
+    """Killed before or after any statement, creation included, a call leaves old or new state."""
+    moment, status = 0, int(signal.SIGKILL)
+    while status == signal.SIGKILL:
+        moment += 1
+        path = scene.path(moment)
+        run = scene.run(path)
+
+        def killed(tell: int, run: Callable[[int], None] = run, moment: int = moment) -> None:
+            database.sqlite3.connect = Killer(moment).connect  # type: ignore[attr-defined]
+            run(tell)
+
+        process, read = child(killed)
+        _, status = os.waitpid(process, 0)
+        with open(read, "rb") as pipe:
+            told = pipe.read()
+        scene.check(path, told)
+    assert (0, b".") == (status, told)
+    assert moment > 20
+
+
+# Every system call that writes.
+
+TRACEME, SYSCALL, SETOPTIONS, SYSCALL_INFO = 0, 24, 0x4200, 0x420E
+SYSCALL_STOP = signal.SIGTRAP | 0x80
+#: write pwrite64 writev ftruncate fallocate fsync fdatasync rename* unlink* mkdir* f/chmod* open*
+WRITING = {
+    "x86_64": {1, 18, 20, 77, 285, 74, 75, 82, 264, 316, 87, 263, 83, 258, 90, 91, 268, 2, 257},
+    "aarch64": {64, 68, 66, 46, 47, 82, 83, 38, 276, 35, 34, 52, 53, 56},
+}.get(platform.machine(), set())
+
+
+class Call(ctypes.Structure):
+    """The head of Linux's `ptrace_syscall_info`; `op` is 1 on entry and 2 on exit."""
+
+    _fields_ = (
+        ("op", ctypes.c_uint8),
+        ("arch", ctypes.c_uint32),
+        ("instruction", ctypes.c_uint64),
+        ("stack", ctypes.c_uint64),
+        ("number", ctypes.c_uint64),
+        ("rest", ctypes.c_uint64 * 8),
+    )
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.ptrace.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    library.ptrace.restype = ctypes.c_long
+    return library
+
+
+def ptrace(request: int, process: int, address: int, data: Any) -> int:
+    done: int = _libc().ptrace(request, process, address, data)
+    if done < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return done
+
+
+def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
+    """Run until the `kill_at`-th stop at a writing call: the wait status, what was told, the stops.
+
+    There is a stop before each such call and one after it.
+    """
+
+    def stopped_first(tell: int) -> None:
+        ptrace(TRACEME, 0, 0, None)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        run(tell)
+
+    process, read = child(stopped_first)
+    _, status = os.waitpid(process, 0)
+    stops, writing, information = 0, False, Call()
+    if os.WIFSTOPPED(status):
+        ptrace(SETOPTIONS, process, 0, 1)
+    while os.WIFSTOPPED(status):
+        if os.WSTOPSIG(status) == SYSCALL_STOP:
+            ptrace(
+                SYSCALL_INFO, process, ctypes.sizeof(information), ctypes.addressof(information)
+            )
+            if information.op == 1:
+                writing = information.number in WRITING
+            stops += writing
+            if writing and stops == kill_at:
+                os.kill(process, signal.SIGKILL)
+                _, status = os.waitpid(process, 0)
+                break
+        ptrace(SYSCALL, process, 0, None)
+        _, status = os.waitpid(process, 0)
+    with open(read, "rb") as pipe:
+        return status, pipe.read(), stops
+
+
+@pytest.fixture(scope="module")
+def tracing() -> None:
+    """Skip where a process may not trace its child, or the numbers of its calls are not known."""
+    if sys.platform != "linux" or not WRITING:
+        pytest.skip("tracing of system calls is written for Linux on x86_64 and aarch64")
+
+    def run(tell: int) -> None:
+        os.write(tell, b".")
+
+    try:
+        status, told, stops = traced(run, 0)
+    except OSError as error:
+        pytest.skip(f"this system does not let a process trace its child: {error}")
+    assert (0, b".", 2) == (status, told, stops)
+
+
+def test_a_trace_kills_before_and_after_a_write(tracing: None) -> None:
+    """The first stop at a write lies before it, the second after it: so the trace proves something."""
+
+    def run(tell: int) -> None:
+        os.write(tell, b".")
+
+    assert (signal.SIGKILL, b"", 1) == traced(run, 1)
+    assert (signal.SIGKILL, b".", 2) == traced(run, 2)
+
+
+def test_killed_at_any_write_loses_nothing(scene: Scene, tracing: None) -> None:
+    """Killed before or after any writing system call, a call leaves the old or the new state."""
+    kill_at, status = 0, int(signal.SIGKILL)
+    while status == signal.SIGKILL:
+        kill_at += 1
+        path = scene.path(kill_at)
+        status, told, stops = traced(scene.run(path), kill_at)
+        scene.check(path, told)
+    assert (0, b".", kill_at - 1) == (status, told, stops)
+    assert stops > 10
+
+
+def test_killed_beside_a_reader_loses_nothing(tmp_path: Path, tracing: None) -> None:
+    """The same holds while another process has the database open, so that nothing is recovered."""
+    scene = Scene(3, tmp_path)
+    kill_at, status = 0, int(signal.SIGKILL)
+    while status == signal.SIGKILL:
+        kill_at += 1
+        path = scene.path(kill_at)
+        with reader_beside(path):
+            status, told, stops = traced(scene.run(path), kill_at)
+            scene.check(path, told)
+    assert (0, b".", kill_at - 1) == (status, told, stops)
+    assert stops > 4
+
+
+# Many at once.
+
+
+def together(count: int, run: Callable[[int], None]) -> None:
+    """Run `run(number)` in processes that begin at one moment; each must end well."""
+    gate, go = os.pipe()
+
+    def wait_and_run(number: int) -> Callable[[int], None]:
+        def start(tell: int) -> None:
+            os.close(go)
+            os.read(gate, 1)
+            run(number)
+
+        return start
+
+    children = [child(wait_and_run(number)) for number in range(count)]
+    os.close(go)
+    os.close(gate)
+    ended = []
+    for process, read in children:
+        ended.append(os.waitpid(process, 0)[1])
+        os.close(read)
+    assert [0] * count == ended
+
+
+def test_processes_that_create_the_database_at_once_all_succeed(tmp_path: Path) -> None:
+    """However many processes find no database, one is made and holds what each of them wrote."""
+    for attempt in range(6):
+        path = str(tmp_path / str(attempt) / "deep" / "state.db")
+
+        def run(number: int, path: str = path) -> None:
+            StateStore(path).digested([digest(("codex", str(number)), number)], at=number)
+
+        together(6, run)
+        assert {str(number) for number in range(6)} == {name for _, name in StateStore(path).rows()}
+
+
+def test_processes_that_write_at_once_are_serialisable(tmp_path: Path) -> None:
+    """Every state that can be read lies between two whole calls of some process, and none fails."""
+    path = str(tmp_path / "state.db")
+    StateStore(path).digested([digest(A, 0), digest(B, 0)], at=0)
+
+    def run(number: int) -> None:
+        store = StateStore(path)
+        for step in range(25):
+            value = number * 100 + step
+            store.digested([digest(A, value), digest(B, value)], at=value)
+            store.mark([B, A], f"{number}", [str(value)], at=value)
+            rows = store.rows()
+            first, second = rows[A], rows[B]
+            for member in Row.__attrs_attrs__:  # type: ignore[attr-defined]
+                if member.name != "session_id":
+                    assert getattr(first, member.name) == getattr(second, member.name)
+            assert first.refs == (str(first.processed_at),)
+            assert first.outcome == str((first.processed_at or 0) // 100)
+
+    together(5, run)
+    row = StateStore(path).rows()[A]
+    ends = {number * 100 + 24 for number in range(5)}
+    assert row.size in ends and row.digested_at == row.size
+    assert row.processed_at in ends and row.refs == (str(row.processed_at),)
+
+
+def test_a_row_is_forgotten_by_one_process_alone(tmp_path: Path) -> None:
+    """Of many processes that drop the same rows, exactly one is told that each row was there."""
+    path = str(tmp_path / "state.db")
+    names = [("codex", str(number)) for number in range(30)]
+    StateStore(path).digested([digest(name, 1) for name in names], at=1)
+
+    def run(number: int) -> None:
+        store = StateStore(path)
+        for name in names:
+            if store.forget([name]) == [True]:
+                (tmp_path / f"{name[1]}.{number}").touch(exist_ok=False)
+
+    together(4, run)
+    assert {} == StateStore(path).rows()
+    claims = sorted(claim.stem for claim in tmp_path.iterdir() if claim.suffix != ".db")
+    assert sorted(name for _, name in names) == claims

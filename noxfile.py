@@ -1,0 +1,128 @@
+# /// script
+# dependencies = ["nox>=2025.2.9"]
+# ///
+"""The project's chores. Sessions find packages by glob: a new reader or plugin edits no list here.
+
+`nox -l` lists them; `nox -s "reader(codex)"` is the quick loop of one reader.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+
+import nox
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+PYPROJECT = nox.project.load_toml(os.path.join(ROOT, "pyproject.toml"))
+PYTHONS = nox.project.python_versions(PYPROJECT)
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "typing", "tests"]
+
+
+def members(*folders: str) -> list[str]:
+    """The folders of packages below these, in order."""
+    found = [glob.glob(os.path.join(ROOT, folder, "*", "pyproject.toml")) for folder in folders]
+    return sorted(os.path.dirname(path) for paths in found for path in paths)
+
+
+def packages() -> list[str]:
+    """The core, then all readers and plugins."""
+    return [os.path.join(ROOT, "core"), *members("readers", "plugins")]
+
+
+def group(name: str) -> list[str]:
+    """The requirements of a dependency group."""
+    return list(nox.project.dependency_groups(PYPROJECT, name))
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """Install every package editable, and these groups."""
+    editable = [word for package in packages() for word in ("-e", package)]
+    session.install(*editable, *(line for name in groups for line in group(name)))
+
+
+@nox.session(tags=["ci"])
+def lint(session: nox.Session) -> None:
+    """Check style and formatting."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session(tags=["fix"], default=False)
+def fix(session: nox.Session) -> None:
+    """Mend what can be mended mechanically."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", "--fix", ".")
+    session.run("ruff", "format", ".")
+
+
+@nox.session(tags=["ci"])
+def typing(session: nox.Session) -> None:
+    """Check types strictly, package by package."""
+    install(session, "typing")
+    for package in packages():
+        session.run("mypy", os.path.join(package, "src"))
+
+
+@nox.session(tags=["ci"], python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Run all tests: packages, whole-product promises, corpus."""
+    install(session, "tests")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(default=False)
+@nox.parametrize(
+    "name",
+    [os.path.basename(path) for path in members("readers")],
+    ids=[os.path.basename(path) for path in members("readers")],
+)
+def reader(session: nox.Session, name: str) -> None:
+    """Run the tests and the corpus of one reader: the quick loop."""
+    install(session, "tests")
+    paths = [
+        path
+        for path in (f"readers/{name}", f"corpus/{name}")
+        if os.path.isdir(os.path.join(ROOT, path))
+    ]
+    session.run("pytest", *paths, *session.posargs)
+
+
+@nox.session(default=False)
+def corpus(session: nox.Session) -> None:
+    """Check that every label of the corpus holds and every failed call is labelled."""
+    install(session, "tests")
+    session.run("pytest", "corpus", *session.posargs)
+
+
+@nox.session(default=False)
+def goldens(session: nox.Session) -> None:
+    """Rewrite the goldens. Read the diff: a golden changes only in a commit that says why the new value is right."""
+    if any(word.startswith("-k") or word == "--deselect" for word in session.posargs):
+        session.error(
+            "a filtered run would delete goldens it did not make: pass whole paths instead"
+        )
+    install(session, "tests")
+    keep = ["--snapshot-no-cleanup"] if session.posargs else []
+    paths = session.posargs or ["readers", "plugins"]
+    session.run("pytest", "-k", "golden", "--snapshot-update", *keep, *paths, success_codes=[0, 1])
+
+
+@nox.session(default=False)
+def wheels(session: nox.Session) -> None:
+    """Build every wheel, install the core and each subset of readers in a bare environment, and use them."""
+    session.install("build", *group("tests"))
+    session.run(
+        "pytest", "tests/test_wheels.py", *session.posargs, env={"AGENTFEEDBACK_WHEELS": "all"}
+    )
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Measure list and digest beside the floors of the same run; prints ratios and peak memory."""
+    install(session, "bench")
+    session.run("python", "bench/run.py", *session.posargs)

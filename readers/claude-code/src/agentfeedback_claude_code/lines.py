@@ -1,0 +1,84 @@
+"""The lines of a Claude Code transcript, as far as this reader knows them."""
+
+from __future__ import annotations
+
+from agentfeedback.record import Raw, Record
+
+
+class TextItem(Record):
+    """An item of a list that may hold text, images or references: only text is read."""
+
+    type: str | None = None
+    text: str | None = None
+
+
+class Block(Record):
+    """A content block of a message: `text`, `tool_use` or `tool_result`; others say nothing."""
+
+    type: str | None = None
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Raw = Raw()
+    tool_use_id: str | None = None
+    is_error: bool | None = None
+    content: str | list[TextItem] | None = None
+
+
+class Message(Record):
+    id: str | None = None
+    model: str | None = None
+    content: str | list[Block] | None = None
+
+
+class Origin(Record):
+    kind: str | None = None
+
+
+class Attachment(Record, rename="camel"):
+    type: str | None = None
+    command_mode: str | None = None
+    is_meta: bool | None = None
+    origin: Origin | None = None
+    prompt: str | list[TextItem] | None = None
+
+
+class Outcome(Record):
+    """`toolUseResult` as an object: the tool's own record, of which one member counts."""
+
+    interrupted: bool | None = None
+
+
+class Decision(Record):
+    decision: str | None = None
+
+
+class Input(Record):
+    """A tool's input, as far as one member goes: the shell command."""
+
+    command: str | None = None
+
+
+class Line(Record, rename="camel"):
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    message: Message | None = None
+    attachment: Attachment | None = None
+    is_meta: bool | None = None
+    is_sidechain: bool | None = None
+    is_compact_summary: bool | None = None
+    is_visible_in_transcript_only: bool | None = None
+    origin: Origin | None = None
+    prompt_source: str | None = None
+    interrupted_message_id: str | None = None
+    tool_use_result: Outcome | str | list[Raw] | None = None
+    tool_denial_kind: str | None = None
+    tool_denial_before_run: bool | None = None
+    permission_decision: Decision | None = None
+
+
+def joined(items: list[TextItem] | list[Block]) -> str:
+    """The texts of the items of type `text`, joined by LF."""
+    return "\n".join(item.text for item in items if item.type == "text" and item.text is not None)
