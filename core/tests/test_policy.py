@@ -460,7 +460,7 @@ def test_the_gate_on_names_agrees_with_the_one_on_paths(
 
 
 @given(st.text(max_size=8), st.text(max_size=8), st.booleans())
-def test_no_text_makes_the_policy_raise(entry: str, directory: str, fold: bool) -> None:  # noqa: FBT001
+def test_no_text_makes_the_policy_raise(entry: str, directory: str, fold: bool) -> None:
     """Any text may stand in a list or a log."""
     rules = policy(fold=fold, deny=[entry], opt_in_only=True, opt_in=[entry])
     repository = RepositoryRules("/" + directory, deny_paths=(entry,))

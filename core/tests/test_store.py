@@ -15,7 +15,9 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-S1 = Digested("codex", "s1", "/srv/app/s1.jsonl", mtime=1_700_000_000_123_456_789, size=10, head="aa")
+S1 = Digested(
+    "codex", "s1", "/srv/app/s1.jsonl", mtime=1_700_000_000_123_456_789, size=10, head="aa"
+)
 S2 = evolve(S1, session_id="s2", path="/srv/app/s2.jsonl", size=20, head="bb")
 UID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
@@ -253,7 +255,9 @@ def operations(draw: st.DrawFn) -> list[tuple[str, list[str], int]]:
     return draw(st.lists(st.tuples(kinds, sessions, st.integers(0, 99)), max_size=12))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(steps=operations())
 def test_any_sequence_of_calls_does_what_a_dictionary_would(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[str], int]]

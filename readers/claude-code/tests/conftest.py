@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agentfeedback_claude_code.reader import ClaudeCode
 
 from agentfeedback.log import Log
 from agentfeedback.reader import Place
 from agentfeedback.tally import Tally
 from agentfeedback.timeline import Call, Timeline
+from agentfeedback_claude_code.reader import ClaudeCode
 
 
 class _Bytes(Log):

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from agentfeedback_claude_code.reader import ClaudeCode
 
 from agentfeedback.reader import Home, Report, Session
+from agentfeedback_claude_code.reader import ClaudeCode
 
 
 def write(store: Path, directory: str, name: str, mtime: int = 1_000) -> Path:
@@ -33,7 +33,12 @@ def test_transcripts_are_found_in_byte_order_of_directory_and_name(
     tmp_path: Path, store: Path
 ) -> None:
     """Sessions come by directory, then by name, each with the id of its file name."""
-    for directory, name in (("-b", "1.jsonl"), ("-a", "z.jsonl"), ("-a", "é.jsonl"), ("-B", "2.jsonl")):
+    for directory, name in (
+        ("-b", "1.jsonl"),
+        ("-a", "z.jsonl"),
+        ("-a", "é.jsonl"),
+        ("-B", "2.jsonl"),
+    ):
         write(store, directory, name)
     sessions, report = find(Home(str(tmp_path)))
     assert [session.ref for session in sessions] == [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agentfeedback.log import Log
 from agentfeedback.reader import Home, Place, Report, Session
 from agentfeedback.tally import Tally

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
+
 from agentfeedback.reader import Place
 from agentfeedback.timeline import Timeline, args_digest
 from agentfeedback_codex.reader import Codex
@@ -53,21 +54,18 @@ def test_model_is_that_of_the_turn_context(rollout: Rollout) -> None:
 
 def test_prompts_have_two_sources(rollout: Rollout) -> None:
     """A `user_message` spans its line, a `UserMessage` item its id; blank ones are none."""
-    meta = rollout.meta()
+    typed = rollout.event("user_message", message="\nfirst\nsecond")
+    nameless = rollout.item("UserMessage", "", content=[{"type": "text", "text": "nameless"}])
     content = [{"type": "text", "text": "one"}, {"type": "image", "text": "no"}]
     assert rollout.prompts(
-        meta,
-        rollout.event("user_message", message="first\nsecond"),
+        typed,
+        nameless,
         rollout.event("user_message", message="  \n"),
         rollout.event("user_message", message=["no"]),
         rollout.item("UserMessage", "i1", content=content),
         rollout.item("UserMessage", "i2", content=[{"type": "text", "text": " "}]),
-        rollout.item("UserMessage", "", content=[{"type": "text", "text": "nameless"}]),
-    ) == [
-        (f"L{len(meta)}", "first"),
-        ("i1", "one"),
-        (rollout.prompts(meta)[0][0] if rollout.prompts(meta) else "L913", "nameless"),
-    ] or True
+        rollout.item("AgentMessage", "i3", content=content),
+    ) == [("L0", "first"), (f"L{len(typed)}", "nameless"), ("i1", "one")]
 
 
 def test_injected_user_messages_are_no_prompts(rollout: Rollout) -> None:

@@ -130,9 +130,7 @@ def test_fifo_is_no_session(store: Store) -> None:
     assert store.find()[0] == []
 
 
-def test_unlistable_directories_are_reported(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unlistable_directories_are_reported(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unreadable `sessions` makes the store unreadable; a directory elsewhere is one problem."""
     store.add("sessions/2026", "s1")
     store.add("sessions/2027", "s2")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
+
 from agentfeedback.log import Unreadable
 from agentfeedback.reader import Session
 from agentfeedback_codex.reader import Codex
@@ -87,8 +88,10 @@ def test_first_line_of_one_mebibyte(
     bare = len(rollout.meta("/srv/app", pad="")) - 1
     line = rollout.meta("/srv/app", pad="x" * (MIB + extra - bare))
     assert len(line) == MIB + extra + 1
-    content = zstandard.ZstdCompressor().compress(line) if suffix else line
-    place = store.place(content + b"" if suffix else line + b"{}\n", strict=False, suffix=suffix)
+    content = line + b"{}\n"
+    if suffix:
+        content = zstandard.ZstdCompressor().compress(content)
+    place = store.place(content, strict=False, suffix=suffix)
     assert place.failed is failed
     assert place.paths == (() if failed else ("/srv/app",))
 

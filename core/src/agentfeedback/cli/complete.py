@@ -21,6 +21,6 @@ def run(line: Parsed) -> int:
         raise UsageError(
             "wrong number of arguments for completion", f"name one of {', '.join(SHELLS)}"
         )
-    words = {**VOCABULARIES, "harness": Host(os.environ).harnesses()}
+    words = {**VOCABULARIES, "harness": Host(os.environ).harnesses() or VOCABULARIES["harness"]}
     screen.write(script(line.positionals[0], COMMANDS, words))
     return 0

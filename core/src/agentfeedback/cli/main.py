@@ -32,21 +32,32 @@ feedback. New here? Run
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line."""
     words = list(sys.argv[1:] if argv is None else argv)
-    group = words[0] if words and words[0] == "sessions" else ""
     try:
-        return _run(words)
-    except AgentFeedbackError as error:
-        name = f"{PROGRAM} {group}" if group else PROGRAM
-        remedy = f"; {error.remedy.rstrip('.')}" if error.remedy else ""
-        screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
-        return error.exit_status
+        try:
+            return _run(words)
+        except AgentFeedbackError as error:
+            name = f"{PROGRAM} sessions" if words[:1] == ["sessions"] else PROGRAM
+            remedy = f"; {error.remedy.rstrip('.')}" if error.remedy else ""
+            screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
+            return error.exit_status
     except BrokenPipeError:
-        # The reader went away; the interpreter's own flush at exit must not complain about it either.
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_quietly()
         return _PIPE_CLOSED
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _close_quietly() -> None:
+    # The reader went away; the interpreter's own flush at exit must not complain about it either.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (
+            OSError,
+            ValueError,
+        ):  # a stream without a descriptor has nothing to flush into a pipe
+            continue
 
 
 def _run(words: list[str]) -> int:

@@ -103,14 +103,9 @@ def _fit(
     for plan in ((), *plans):
         sizes = list(natural)
         for title, least in plan:
-            over = _total(sizes) - room
-            if over <= 0:
+            if _total(sizes) <= room:
                 break
-            index = place[title]
-            if least == 0 or columns[index].whole:
-                sizes[index] = min(sizes[index], least)
-            else:
-                sizes[index] = min(sizes[index], max(least, sizes[index] - over))
+            sizes[place[title]] = min(sizes[place[title]], least)
         if _total(sizes) <= room:
             return _grow(columns, sizes, natural, room)
     sizes = [min(size, room) for size in sizes]
@@ -125,7 +120,7 @@ def _fit(
 def _grow(
     columns: Sequence[Column], sizes: list[int], natural: Sequence[int], room: int
 ) -> list[int]:
-    # A step that left a column out may have freed more than was missing: the first column takes it.
+    # The last step may have freed more than was missing: the first column that was cut takes it.
     for index, size in enumerate(sizes):
         spare = room - _total(sizes)
         if size and spare > 0 and not columns[index].whole:

@@ -101,6 +101,28 @@ def _past_marker(buf: bytes, pos: int) -> int:
     return max(pos, marker.end()) if marker else pos
 
 
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # unpaired surrogates of JSON escapes stay as they are
+        return text.encode("utf-8", "surrogatepass")
+
+
+def _collect(obj: Any, depth: int, strings: list[str], names: bool) -> None:
+    """Append every string of the tree that a rule could be applied to."""
+    if isinstance(obj, str):
+        strings.append(obj)
+    elif depth < MAX_DEPTH:
+        if isinstance(obj, dict):
+            for name, value in obj.items():
+                if names and isinstance(name, str):
+                    strings.append(name)
+                _collect(value, depth + 1, strings, names)
+        elif isinstance(obj, list | tuple):
+            for item in obj:
+                _collect(item, depth + 1, strings, names)
+
+
 class Scrubber:
     """Replaces secrets of known formats by `[REDACTED:<kind>]`, and counts what it replaced.
 
@@ -122,10 +144,7 @@ class Scrubber:
     def text(self, text: str) -> str:
         """Return `text` without secrets; the same object when nothing matched. Idempotent."""
         compiled = self._compiled or self._ready()
-        try:
-            buf = text.encode()
-        except UnicodeEncodeError:  # unpaired surrogates of JSON escapes stay as they are
-            buf = text.encode("utf-8", "surrogatepass")
+        buf = _encode(text)
         if compiled.any(buf) is None:
             return text
         return self._settle(buf, compiled.rules, text)
@@ -172,42 +191,47 @@ class Scrubber:
         The value under a secret member name goes as a whole; containers deeper than `MAX_DEPTH`
         levels become a marker, never a `RecursionError`.
         """
-        self._ready()
-        return self._walk(obj, 0)
+        compiled = self._compiled or self._ready()
+        # One pass over all strings: a break is between them, which no rule needs and many allow.
+        strings: list[str] = []
+        _collect(obj, 0, strings, bool(compiled.names))
+        dirty = compiled.any(_encode("\n".join(strings))) is not None
+        return self._walk(obj, 0, dirty)
 
-    def _walk(self, obj: Any, depth: int) -> Any:
+    def _walk(self, obj: Any, depth: int, dirty: bool) -> Any:
         if isinstance(obj, str):
-            return self.text(obj)
+            return self.text(obj) if dirty else obj
         if isinstance(obj, dict):
             if depth >= MAX_DEPTH:
                 return self._marker()
             scrubbed: dict[Any, Any] = {}
             for name, value in obj.items():
-                scrubbed[self._name(name, scrubbed)] = self._member(name, value, depth + 1)
+                key = self._name(name, scrubbed) if dirty else name
+                scrubbed[key] = self._member(name, value, depth + 1, dirty)
             return scrubbed
         if isinstance(obj, list | tuple):
             if depth >= MAX_DEPTH:
                 return self._marker()
-            return [self._walk(item, depth + 1) for item in obj]
+            return [self._walk(item, depth + 1, dirty) for item in obj]
         return obj
 
-    def _member(self, name: Any, value: Any, depth: int) -> Any:
+    def _member(self, name: Any, value: Any, depth: int, dirty: bool) -> Any:
         table = self._table
         if not isinstance(name, str) or not table.member(name):
-            return self._walk(value, depth)
+            return self._walk(value, depth, dirty)
         if isinstance(value, str):
-            buf = value.encode("utf-8", "surrogatepass")
+            buf = _encode(value)
             return value if table.guard(buf, 0, len(buf)) else self._marker()
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if table.whole and (number or (isinstance(value, dict | list | tuple) and value)):
             return self._marker()
-        return self._walk(value, depth)
+        return self._walk(value, depth, dirty)
 
     def _name(self, name: Any, taken: dict[Any, Any]) -> Any:
         compiled = self._compiled or self._ready()
         if not isinstance(name, str) or not compiled.names:
             return name
-        buf = name.encode("utf-8", "surrogatepass")
+        buf = _encode(name)
         if compiled.any(buf) is None:
             return name
         scrubbed = self._settle(buf, compiled.names, name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from .formats import MARKER, WS, Span
 from .names import LONGEST_END, NAME_END, is_part, name_start
-from .quoted import OPENING, bracket_end, closing, line_end, quoted_value, rest_end, slashes
+from .quoted import ESCAPED, OPENING, bracket_end, closing, quoted_value, rest_end, slashes
 
 _LEFT_ALONE = re.compile(
     rb"(?i:true|false|null|none)|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}|%[A-Za-z_][A-Za-z0-9_]*%"
@@ -46,7 +46,7 @@ def fields(buf: bytes) -> Iterator[Span]:
         opening = OPENING.match(buf, pos)
         if opening and opening.group(2) == b'"' and len(opening.group(1)) == depth:
             begin = opening.end()
-            end = closing(buf, begin, depth, b'"', len(buf))
+            end = closing(buf, begin, depth)
             yield begin, end, b""
             # The closing quote stays: a search from inside it could not tell what it closes.
             pos = min(len(buf), end + depth + 1)
@@ -105,7 +105,7 @@ def _cookies(buf: bytes, name: int, pos: int) -> tuple[int, int, int] | None:
     quote = buf[begin - 1 : begin]
     if quote in (b'"', b"'"):
         depth = slashes(buf, max(0, begin - 8), begin - 1)
-        end = closing(buf, pos, depth, quote, line_end(buf, pos))
+        end = closing(buf, pos, depth, quote, ESCAPED)
     else:
         end = rest_end(buf, pos)
     return pos, end, end

@@ -20,22 +20,34 @@ def slashes(buf: bytes, start: int, quote: int) -> int:
     return quote - pos
 
 
-def closing(buf: bytes, start: int, depth: int, quote: bytes, stop: int) -> int:
+# What can end a text: its quote alone, or the line too, or the line also where it is escaped.
+ANY, LINE, ESCAPED = 0, 1, 2
+_STOPS = {
+    (quote, line): re.compile(quote + stop)
+    for quote in (b'"', b"'")
+    for line, stop in ((ANY, b""), (LINE, b"|[\r\n]"), (ESCAPED, b"|[\r\n]|\\\\[nr]"))
+}
+
+
+def closing(buf: bytes, start: int, depth: int, quote: bytes = b'"', line: int = ANY) -> int:
     """Return where the text that begins at `start` ends, before the backslashes of its quote.
 
     `depth` is the number of backslashes of the opening quote. A quote with fewer closes a text
-    around this one, so it ends both. `stop` if nothing before it closes the text.
+    around this one, so it ends both. `line` says which ends of a line end it too. The end of `buf`
+    if nothing ends it.
     """
     pos = start
-    while (at := buf.find(quote, pos, stop)) >= 0:
+    search = _STOPS[quote, line].search
+    while match := search(buf, pos):
+        at = match.start()
         before = slashes(buf, pos, at)
-        if before < depth:
+        if match.group() != quote or before < depth:
             return at - before
         # Each level doubles the backslashes: those of the value itself come in such groups.
         if before % (2 * (depth + 1)) == depth:
             return at - depth
         pos = at + 1
-    return stop
+    return len(buf)
 
 
 _BRACKETS = re.compile(rb"[\"\[{\]}]")
@@ -55,7 +67,7 @@ def bracket_end(buf: bytes, start: int, depth: int) -> int:
                 return match.start() - before
             pos = match.end()
             if before == depth:
-                pos = min(len(buf), closing(buf, pos, depth, b'"', len(buf)) + depth + 1)
+                pos = min(len(buf), closing(buf, pos, depth) + depth + 1)
             continue
         pos = match.end()
         level += 1 if found in b"[{" else -1
@@ -70,9 +82,6 @@ _WORD_END = re.compile(
 )
 _LINE_END = rb"[\r\n]|(?<!\\)\\++[nr]"
 _REST_END = re.compile(_LINE_END + rb"|(?<!\\)\\*+[\"'](?=[ \t\r\n]*+(?:[,)\]}\\]|\Z))")
-_LINE = re.compile(_LINE_END)
-_REAL_LINE = re.compile(rb"[\r\n]")
-
 
 def _end(pattern: re.Pattern[bytes], buf: bytes, start: int) -> int:
     match = pattern.search(buf, start)
@@ -87,11 +96,6 @@ def word_end(buf: bytes, start: int) -> int:
 def rest_end(buf: bytes, start: int) -> int:
     """Return the end of the line, real or escaped, or of the quoted text around it."""
     return _end(_REST_END, buf, start)
-
-
-def line_end(buf: bytes, start: int) -> int:
-    """Return the end of the line, real or escaped."""
-    return _end(_LINE, buf, start)
 
 
 # What stands behind a text in JSON or in code: the quote before it does not open one.
@@ -112,6 +116,5 @@ def quoted_value(buf: bytes, start: int) -> tuple[int, int, int] | None:
     if _BEHIND.match(buf, begin):
         return begin, begin, begin
     depth = opening.end(1) - opening.start(1)
-    stop = _end(_REAL_LINE, buf, begin)
-    end = closing(buf, begin, depth, opening.group(2), stop)
-    return begin, end, min(stop, end + depth + 1)
+    end = closing(buf, begin, depth, opening.group(2), LINE)
+    return begin, end, min(len(buf), end + depth + 1)

@@ -1,0 +1,49 @@
+"""Each line of `scrub_vectors.json` against both tables."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agentfeedback.scrub import CAPTURE, SUBMIT, Scrubber, Table
+
+_HERE = Path(__file__).parent
+_spec = importlib.util.spec_from_file_location("scrub_parts", _HERE / "scrub_parts.py")
+assert _spec and _spec.loader
+parts = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(parts)
+
+VECTORS = json.loads((_HERE / "scrub_vectors.json").read_text("utf-8"))
+TABLES = {"submit": SUBMIT, "capture": CAPTURE}
+
+
+def _fill(template: str) -> str:
+    text = re.sub(r"\{([a-z]+[0-9]*)\}", lambda match: parts.PARTS[match[1]], template)
+    return re.sub(r"\[(?=[a-z])(?=[a-z_]{2,}(?:\]|$))", "[REDACTED:", text)
+
+
+def _cases(name: str) -> list[tuple[Table, str, str]]:
+    table = TABLES[name]
+    return [
+        (table, _fill(given), _fill(given if wanted is None else wanted))
+        for given, wanted in VECTORS[name]
+    ]
+
+
+@pytest.mark.parametrize(("table", "given", "wanted"), [*_cases("submit"), *_cases("capture")])
+def test_vector(table: Table, given: str, wanted: str) -> None:
+    scrubber = Scrubber(table)
+    assert scrubber.text(given) == wanted
+    assert (scrubber.count > 0) == (given != wanted)
+    assert scrubber.text(wanted) == wanted
+
+
+@pytest.mark.parametrize(
+    ("table", "given"),
+    [(TABLES[name], _fill(t)) for name in TABLES for t in VECTORS[f"{name}_misses"]],
+)
+def test_known_misses_stay_known(table: Table, given: str) -> None:
+    """Limits of the specification (C83, C90): a change here is a change of what is promised."""
+    assert parts.PW in Scrubber(table).text(given)

@@ -1,0 +1,159 @@
+"""What the promises are tested with: a temporary home, sessions written into it, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REAL = Path(os.environ.get("AGENTFEEDBACK_REAL", ROOT.parent / "shared" / "real"))
+
+
+class Result:
+    """What one command line did."""
+
+    def __init__(self, status: int, out: bytes, err: bytes) -> None:
+        self.status = status
+        self.out = out
+        self.err = err.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Machine:
+    """A home of its own with sessions in it, and the program to run there."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.environ = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "XDG_CONFIG_HOME": str(home / ".config"),
+            "XDG_DATA_HOME": str(home / ".local/share"),
+            "XDG_CACHE_HOME": str(home / ".cache"),
+        }
+
+    @property
+    def database(self) -> Path:
+        return self.home / ".local/share/agentfeedback/agentfeedback.db"
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "agentfeedback", *words]
+
+    def run(self, *words: str, **environ: str) -> Result:
+        done = subprocess.run(
+            self.argv(*words),
+            env={**self.environ, **environ},
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def sessions(self, *words: str) -> Any:
+        """The JSON of a `sessions` command that succeeds."""
+        result = self.run("sessions", *words, "--json")
+        assert result.status == 0, result.err
+        return result.json
+
+    def state(self, ref: str) -> tuple[str, str]:
+        """State and reason of a session as listed."""
+        for item in self.sessions("list")["sessions"]:
+            if item["ref"] == ref:
+                return item["state"], item.get("reason", "")
+        return "not listed", ""
+
+    def config(self, text: str) -> None:
+        folder = self.home / ".config/agentfeedback"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.toml").write_text(text)
+
+    def claude(
+        self, id: str, lines: list[bytes], *, folder: str = "-srv-app-shop", end: bytes = b"\n"
+    ) -> Path:
+        """Write a Claude Code session of these lines."""
+        path = self.home / ".claude/projects" / folder / f"{id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\n".join(lines) + end if lines else b"")
+        return path
+
+    def codex(self, id: str, lines: list[bytes], *, day: str = "2026/11/03") -> Path:
+        """Write a Codex rollout of these lines."""
+        path = self.home / ".codex/sessions" / day / f"rollout-2026-11-03T10-00-00-{id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        return path
+
+
+def line(**members: Any) -> bytes:
+    """One record of a log."""
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def prompt(span: str, text: str = "fix it", cwd: str = "/srv/app/shop", second: int = 0) -> bytes:
+    """A Claude Code prompt."""
+    return line(
+        type="user",
+        uuid=span,
+        timestamp=f"2026-11-03T09:00:{second:02d}.000Z",
+        cwd=cwd,
+        message={"role": "user", "content": text},
+    )
+
+
+def call(span: str, id: str, command: str = "make", second: int = 0) -> bytes:
+    """A Claude Code tool call."""
+    return line(
+        type="assistant",
+        uuid=span,
+        timestamp=f"2026-11-03T09:00:{second:02d}.000Z",
+        cwd="/srv/app/shop",
+        message={
+            "role": "assistant",
+            "model": "claude-opus-5-5",
+            "content": [
+                {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}
+            ],
+        },
+    )
+
+
+def failed(span: str, id: str, text: str = "Exit code 2\nno rule", second: int = 0) -> bytes:
+    """The failed result of a Claude Code tool call."""
+    return line(
+        type="user",
+        uuid=span,
+        timestamp=f"2026-11-03T09:00:{second:02d}.000Z",
+        cwd="/srv/app/shop",
+        message={
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": text, "is_error": True}
+            ],
+        },
+    )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with an empty home."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return Machine(home)
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    """The folder of real logs; tests that need it are skipped where it is not there."""
+    if not REAL.is_dir():
+        pytest.skip(f"no real logs at {REAL}")
+    return REAL
