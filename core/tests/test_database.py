@@ -1,26 +1,22 @@
-"""The database as a file: how it is made, what is refused, what an older or newer one leads to."""
+"""The database as a file: how it is made, where it lies, how an older one is taken forward."""
 
 from __future__ import annotations
 
 import os
-import resource
 import shutil
-import signal
 import sqlite3
 import stat
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from agentfeedback.errors import StoreError
 from agentfeedback.store import MIGRATIONS, Digested, StateStore
 
 S1 = Digested("codex", "s1", "/srv/app/s1.jsonl", mtime=1, size=10, head="aa")
-MANY = [Digested("codex", f"s{n}", "/srv/app/" + "x" * 200, n, n, "a" * 64) for n in range(200)]
 
 
 @pytest.fixture
@@ -28,39 +24,6 @@ def path(tmp_path: Path) -> str:
     folder = tmp_path / "data"
     folder.mkdir()
     return str(folder / "agentfeedback.db")
-
-
-def beside(path: str) -> dict[str, tuple[bytes, int]]:
-    """Every file in the database's folder: its bytes and its mtime in ns."""
-    entries = sorted(Path(path).parent.iterdir())
-    return {entry.name: (entry.read_bytes(), entry.stat().st_mtime_ns) for entry in entries}
-
-
-def refused(path: str, says: str, **more: int) -> None:
-    """Each method fails with one error that names the file, the problem and a remedy."""
-    store = StateStore(path, **more)
-    for call in (store.rows, lambda: store.digested([S1], 5), lambda: store.forget([("a", "b")])):
-        with pytest.raises(StoreError, match=says) as raised:
-            call()
-        assert path in raised.value.problem
-        assert raised.value.remedy
-        assert 1 == raised.value.exit_status
-
-
-def forked(run: Callable[[], None]) -> int:
-    """The wait status of a child that ran `run`; a failure is told on stderr."""
-    with warnings.catch_warnings():
-        # Newer Pythons warn of the threads a test runner may have started.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        try:
-            run()
-            os._exit(0)
-        except BaseException as error:
-            os.write(2, f"{error!r}\n".encode())
-            os._exit(1)
-    return os.waitpid(child, 0)[1]
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
@@ -87,7 +50,7 @@ def test_nothing_lies_beside_a_database_at_rest(path: str) -> None:
     store = StateStore(path)
     store.digested([S1], at=5)
     store.rows()
-    assert ["agentfeedback.db"] == list(beside(path))
+    assert ["agentfeedback.db"] == os.listdir(os.path.dirname(path))
     os.rename(path, f"{path}.away")
     assert {} == store.rows()
 
@@ -100,263 +63,6 @@ def test_a_symbolic_link_is_followed(tmp_path: Path) -> None:
     StateStore(str(link)).digested([S1], at=5)
     assert link.is_symlink()
     assert StateStore(str(target)).rows() == StateStore(str(link)).rows() != {}
-
-
-def sqlite_file(path: str, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-FOREIGN: dict[str, Callable[[str], object]] = {
-    "one byte": lambda path: Path(path).write_bytes(b"x"),
-    "text": lambda path: Path(path).write_text("notes\n" * 2000),
-    "zeros": lambda path: Path(path).write_bytes(bytes(8192)),
-    "header alone": lambda path: Path(path).write_bytes(b"SQLite format 3\0" + bytes(84)),
-    "no id": lambda path: sqlite_file(path, "CREATE TABLE sessions_seen (a)"),
-    "no tables": lambda path: sqlite_file(path, "PRAGMA user_version = 1"),
-    "other id": lambda path: sqlite_file(path, "PRAGMA application_id = 7", "CREATE TABLE t (a)"),
-    "in WAL mode": lambda path: sqlite_file(
-        path, "PRAGMA application_id = 7", "PRAGMA journal_mode = WAL", "CREATE TABLE t (a)"
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
-def test_a_foreign_file_is_refused_and_untouched(path: str, kind: str) -> None:
-    """A non-empty file without our application id keeps its bytes and mtime and gets no company."""
-    FOREIGN[kind](path)
-    before = beside(path)
-    refused(path, "cannot be opened: .*; move the file away")
-    assert before == beside(path)
-
-
-def unfinished(path: str, *statements: str) -> None:
-    """Change the database as a process would that is killed: its write-ahead log stays."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-        for tail in ("", "-wal"):
-            shutil.copy(path + tail, f"{path}.copy{tail}")
-    for tail in ("", "-wal"):
-        os.replace(f"{path}.copy{tail}", path + tail)
-
-
-def test_a_foreign_write_ahead_log_is_untouched(path: str) -> None:
-    """Another program's database with commits still in its write-ahead log stays as it is."""
-    FOREIGN["in WAL mode"](path)
-    unfinished(path, "INSERT INTO t VALUES (1)")
-    before = beside(path)
-    assert before["agentfeedback.db-wal"][0]
-    refused(path, "it is no database of agentfeedback; move the file away")
-    assert before == beside(path)
-
-
-def test_a_newer_database_is_refused_and_untouched(path: str) -> None:
-    """A higher version is refused with the advice to update, and the file keeps its bytes."""
-    StateStore(path).digested([S1], at=5)
-    sqlite_file(path, "UPDATE schema_version SET version = 99")
-    before = beside(path)
-    refused(path, "it has version 99, newer than 1; update agentfeedback")
-    assert before == beside(path)
-
-
-def test_a_newer_write_ahead_log_is_refused_and_untouched(path: str) -> None:
-    """A higher version that still lies in the write-ahead log is seen there and left there."""
-    StateStore(path).digested([S1], at=5)
-    unfinished(path, "UPDATE schema_version SET version = 99")
-    before = beside(path)
-    refused(path, "it has version 99")
-    after = beside(path)
-    assert before == {name: after[name] for name in before}
-    assert set(after) - set(before) <= {"agentfeedback.db-shm"}
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM schema_version",
-        "INSERT INTO schema_version VALUES (1)",
-        "UPDATE schema_version SET version = 'one'",
-        "UPDATE schema_version SET version = 0",
-    ],
-)
-def test_a_database_without_one_version_is_refused(path: str, statement: str) -> None:
-    """The version table holds exactly one version, else nothing is read or migrated."""
-    StateStore(path).digested([S1], at=5)
-    sqlite_file(path, statement)
-    before = beside(path)
-    refused(path, "holds no version")
-    assert before == beside(path)
-
-
-@pytest.mark.parametrize(("start", "end"), [(100, None), (100, 4096), (4096, None)])
-def test_a_corrupt_database_is_one_error(path: str, start: int, end: int | None) -> None:
-    """A database whose pages are overwritten is an error with a remedy and keeps its bytes."""
-    StateStore(path).digested(MANY, at=5)
-    content = bytearray(Path(path).read_bytes())
-    content[start:end] = b"\xa5" * len(content[start:end])
-    Path(path).write_bytes(content)
-    refused(path, "malformed|no database of agentfeedback|no version")
-    assert {"agentfeedback.db": bytes(content)} == {
-        name: found for name, (found, _) in beside(path).items()
-    }
-
-
-def test_a_cut_database_is_one_error(path: str) -> None:
-    """A database cut in the middle of its pages is an error and keeps its bytes."""
-    StateStore(path).digested(MANY, at=5)
-    os.truncate(path, 6000)
-    before = beside(path)
-    refused(path, "malformed")
-    assert before == beside(path)
-
-
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_what_is_no_regular_file_is_refused(path: str, make: Callable[[str], None]) -> None:
-    """A folder or a FIFO in the database's place is an error, without waiting on it."""
-    make(path)
-    refused(path, "not a regular file; move it away")
-    assert os.path.exists(path)
-
-
-def test_a_file_in_place_of_a_folder_is_one_error(tmp_path: Path) -> None:
-    """Where a folder is needed and a file lies, writing is an error and reading finds nothing."""
-    blocker = tmp_path / "data"
-    blocker.write_text("mine")
-    store = StateStore(str(blocker / "x" / "agentfeedback.db"))
-    assert {} == store.rows()
-    with pytest.raises(StoreError, match="cannot be opened: not a directory"):
-        store.digested([S1], at=5)
-    assert "mine" == blocker.read_text()
-
-
-def test_a_locked_database_is_one_error_after_the_wait(path: str) -> None:
-    """While another process writes for longer than the wait, writing fails and reading does not."""
-    store = StateStore(path, busy_ms=50)
-    store.digested([S1], at=5)
-    before = store.rows()
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="database is locked; try again when") as raised:
-            store.digested([S1], at=6)
-        assert path in raised.value.problem
-        assert before == store.rows()
-        other.execute("ROLLBACK")
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("BEGIN EXCLUSIVE")
-        refused(path, "database is locked; try again when", busy_ms=50)
-    assert before == store.rows()
-
-
-@contextmanager
-def in_open_folder(tmp_path: Path) -> Iterator[str]:
-    """A database in a folder that a user without rights can reach although pytest's are private."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="agentfeedback-") as folder:
-        os.chmod(folder, 0o755)
-        yield os.path.join(folder, "data", "agentfeedback.db")
-
-
-def unprivileged(run: Callable[[], None]) -> int:
-    def drop_and_run() -> None:
-        if os.geteuid() == 0:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-        run()
-
-    return forked(drop_and_run)
-
-
-@pytest.mark.parametrize(("folder", "file"), [(0o555, 0o444), (0o555, 0o600), (0o000, 0o600)])
-def test_what_may_not_be_written_is_one_error(tmp_path: Path, folder: int, file: int) -> None:
-    """A folder or file without permission is an error that says so, and the file is unchanged."""
-    with in_open_folder(tmp_path) as path:
-        StateStore(path).digested([S1], at=5)
-        content = Path(path).read_bytes()
-        os.chmod(path, file)
-        os.chmod(os.path.dirname(path), folder)
-
-        def attempt() -> None:
-            refused(path, "cannot be .*; check the permissions")
-
-        assert 0 == unprivileged(attempt)
-        os.chmod(os.path.dirname(path), 0o700)
-        assert [os.path.basename(path)] == os.listdir(os.path.dirname(path))
-        assert content == Path(path).read_bytes()
-
-
-def test_a_folder_that_may_not_be_made_is_one_error(tmp_path: Path) -> None:
-    """Where the folders cannot be made, writing is an error and reading finds nothing."""
-    with in_open_folder(tmp_path) as path:
-        os.chmod(os.path.dirname(os.path.dirname(path)), 0o555)
-
-        def attempt() -> None:
-            assert {} == StateStore(path).rows()
-            with pytest.raises(StoreError, match="permission denied; check the permissions"):
-                StateStore(path).digested([S1], at=5)
-
-        assert 0 == unprivileged(attempt)
-        assert not os.path.exists(os.path.dirname(path))
-
-
-@pytest.mark.parametrize("existing", [False, True])
-def test_a_disk_that_fills_at_any_page_loses_nothing(tmp_path: Path, existing: bool) -> None:
-    """Wherever writing hits the limit there is one error, and what was stored is as it was."""
-    outcomes = set()
-    for limit in (0, 1, 512, 4096, 4097, 8192, 20_000, 33_000, 50_000, 90_000, 1 << 20):
-        path = str(tmp_path / str(limit) / "agentfeedback.db")
-        store = StateStore(path)
-        if existing:
-            store.digested([S1], at=5)
-
-        def attempt(store: StateStore = store, limit: int = limit) -> None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-            try:
-                store.digested(MANY, at=6)
-            except StoreError as error:
-                assert store.path in error.problem and error.remedy
-                os._exit(3)
-
-        before = store.rows()
-        status = os.waitstatus_to_exitcode(forked(attempt))
-        outcomes.add(status)
-        after = store.rows()
-        assert before == after if status == 3 else len(MANY) == len(after)
-        store.digested(MANY, at=7)
-        assert {7} == {row.digested_at for row in store.rows().values()}
-    assert {0, 3} == outcomes
-
-
-@pytest.mark.parametrize("left", [0, 12, 60])
-def test_a_full_disk_is_named(tmp_path: Path, left: int) -> None:
-    """With only some pages left on the disk the error speaks of space, and freeing it is enough."""
-    room = tmp_path / "room"
-    room.mkdir()
-    mount = shutil.which("mount")
-    command = [mount or "mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(room)]
-    if mount is None or os.geteuid() != 0 or subprocess.run(command, check=False).returncode:
-        pytest.skip("mounting a small file system needs root")
-    try:
-        store = StateStore(str(room / "agentfeedback.db"))
-        store.digested([S1], at=5)
-        before = store.rows()
-        filler = room / "filler"
-        with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
-            while True:
-                file.write(bytes(4096))
-        os.truncate(filler, filler.stat().st_size - left * 1024)
-        with pytest.raises(StoreError, match="; .*space"):
-            store.digested(MANY, at=6)
-        filler.unlink()
-        assert before == store.rows()
-        store.digested(MANY, at=6)
-    finally:
-        subprocess.run(["umount", str(room)], check=True)
 
 
 RENAME = "UPDATE OR IGNORE sessions_seen SET harness = 'opencode-v1' WHERE harness = 'opencode';"
@@ -383,7 +89,8 @@ def test_an_older_database_is_taken_forward(path: str) -> None:
         connection.execute("INSERT INTO queue VALUES (1, '')")
         with pytest.raises(sqlite3.IntegrityError, match="kept"):
             connection.execute("DELETE FROM queue")
-    refused(path, "it has version 3, newer than 1")
+    with pytest.raises(StoreError, match="it has version 3, newer than 1; update agentfeedback"):
+        old.rows()
 
 
 def test_a_failing_step_leaves_the_version_before_it(path: str) -> None:
@@ -402,7 +109,8 @@ def test_a_failing_step_leaves_the_version_before_it(path: str) -> None:
 
 def test_a_database_with_its_id_alone_is_completed(path: str) -> None:
     """A creation killed after the application id is finished by the next run, also by a reading."""
-    sqlite_file(path, f"PRAGMA application_id = {0x61667079}")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA application_id = {0x61667079}")
     assert os.path.getsize(path)
     assert {} == StateStore(path).rows()
     StateStore(path).digested([S1], at=5)
@@ -410,12 +118,30 @@ def test_a_database_with_its_id_alone_is_completed(path: str) -> None:
 
 
 def test_a_write_ahead_log_left_by_a_killed_process_is_read(path: str) -> None:
-    """What another process committed and did not checkpoint is there."""
+    """What another process committed and did not live to move into the file is there."""
     StateStore(path).digested([S1], at=5)
-    unfinished(path, "UPDATE sessions_seen SET size = 77")
-    row = StateStore(path).row("codex", "s1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE sessions_seen SET size = 77")
+        for tail in ("", "-wal"):
+            shutil.copy(path + tail, f"{path}.killed{tail}")
+    row = StateStore(f"{path}.killed").row("codex", "s1")
     assert row is not None
     assert 77 == row.size
+
+
+def test_a_database_that_is_being_made_is_waited_for(path: str) -> None:
+    """While another process holds a database of which only the id exists, a call waits its turn."""
+    code = (
+        "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        f"c.execute('PRAGMA application_id = {0x61667079}'); c.execute('BEGIN IMMEDIATE');"
+        "print(flush=True); time.sleep(0.3); c.execute('COMMIT')"
+    )
+    command = [sys.executable, "-c", code, path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        StateStore(path).digested([S1], at=5)
+    assert [("codex", "s1")] == list(StateStore(path).rows())
 
 
 def test_other_connections_of_the_process_keep_their_locks(path: str) -> None:

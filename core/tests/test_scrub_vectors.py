@@ -32,7 +32,11 @@ def _cases(name: str) -> list[tuple[Table, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("table", "given", "wanted"), [*_cases("submit"), *_cases("capture")])
+ALL = [*_cases("submit"), *_cases("capture")]
+
+
+# Numbers as names: pytest would make them of the texts.
+@pytest.mark.parametrize(("table", "given", "wanted"), ALL, ids=range(len(ALL)))
 def test_vector(table: Table, given: str, wanted: str) -> None:
     scrubber = Scrubber(table)
     assert scrubber.text(given) == wanted
@@ -40,10 +44,10 @@ def test_vector(table: Table, given: str, wanted: str) -> None:
     assert scrubber.text(wanted) == wanted
 
 
-@pytest.mark.parametrize(
-    ("table", "given"),
-    [(TABLES[name], _fill(t)) for name in TABLES for t in VECTORS[f"{name}_misses"]],
-)
+MISSES = [(TABLES[name], _fill(text)) for name in TABLES for text in VECTORS[f"{name}_misses"]]
+
+
+@pytest.mark.parametrize(("table", "given"), MISSES, ids=range(len(MISSES)))
 def test_known_misses_stay_known(table: Table, given: str) -> None:
     """Limits of the specification (C83, C90): a change here is a change of what is promised."""
     assert parts.PW in Scrubber(table).text(given)

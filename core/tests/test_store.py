@@ -7,13 +7,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from agentfeedback.errors import StoreError
 from agentfeedback.store import Digested, NotDigested, StateStore, WatermarkStore, state_path
 from agentfeedback.watermark import Row
 from agentfeedback.wire import Selection
-from attrs import evolve
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 S1 = Digested(
     "codex", "s1", "/srv/app/s1.jsonl", mtime=1_700_000_000_123_456_789, size=10, head="aa"

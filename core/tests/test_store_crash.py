@@ -1,4 +1,4 @@
-"""Killed at any point, or run many at once: the store is always as before or as after a call.
+"""Killed at any point: the store is always as before a call or as after it.
 
 Each run is a fork of the test that is killed by SIGKILL; what it had finished it told on a pipe.
 Two traces choose the points: every SQL statement (anywhere), and every system call that writes,
@@ -16,7 +16,6 @@ import sqlite3
 import sys
 import tempfile
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
@@ -24,10 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agentfeedback import database
 from agentfeedback.store import Digested, StateStore
 from agentfeedback.watermark import Row
 from agentfeedback.wire import Selection
+
+# Newer Pythons warn of a fork beside the threads a test runner may have started.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 A, B, C = ("codex", "a"), ("codex", "b"), ("claude-code", "c")
 Snapshot = tuple[dict[tuple[str, str], Row], str]
@@ -107,24 +110,17 @@ def scene(request: pytest.FixtureRequest, room: Path) -> Scene:
     return Scene(request.param, room)
 
 
-def fork() -> int:
-    with warnings.catch_warnings():
-        # Newer Pythons warn of the threads a test runner may have started.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
-
-
 def child(run: Callable[[int], None]) -> tuple[int, int]:
     """Start `run` in a fork, with the end of a pipe to tell on: its process id, the other end."""
     read, write = os.pipe()
-    process = fork()
+    process = os.fork()
     if process == 0:
         status = 1
         try:
             os.close(read)
             run(write)
             status = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - a fork must never return into the test
             traceback.print_exc()
         os._exit(status)
     os.close(write)
@@ -329,84 +325,3 @@ def test_killed_beside_a_reader_loses_nothing(room: Path, tracing: None) -> None
             scene.check(path, told)
     assert (0, b".", kill_at - 1) == (status, told, stops)
     assert stops > 4
-
-
-# Many at once.
-
-
-def together(count: int, run: Callable[[int], None]) -> None:
-    """Run `run(number)` in processes that begin at one moment; each must end well."""
-    gate, go = os.pipe()
-
-    def wait_and_run(number: int) -> Callable[[int], None]:
-        def start(tell: int) -> None:
-            os.close(go)
-            os.read(gate, 1)
-            run(number)
-
-        return start
-
-    children = [child(wait_and_run(number)) for number in range(count)]
-    os.close(go)
-    os.close(gate)
-    ended = []
-    for process, read in children:
-        ended.append(os.waitpid(process, 0)[1])
-        os.close(read)
-    assert [0] * count == ended
-
-
-def test_processes_that_create_the_database_at_once_all_succeed(tmp_path: Path) -> None:
-    """However many processes find no database, one is made and holds what each of them wrote."""
-    for attempt in range(6):
-        path = str(tmp_path / str(attempt) / "deep" / "state.db")
-
-        def run(number: int, path: str = path) -> None:
-            StateStore(path).digested([digest(("codex", str(number)), number)], at=number)
-
-        together(6, run)
-        assert {str(number) for number in range(6)} == {name for _, name in StateStore(path).rows()}
-
-
-def test_processes_that_write_at_once_are_serialisable(tmp_path: Path) -> None:
-    """Every state that can be read lies between two whole calls of some process, and none fails."""
-    path = str(tmp_path / "state.db")
-    StateStore(path).digested([digest(A, 0), digest(B, 0)], at=0)
-
-    def run(number: int) -> None:
-        store = StateStore(path)
-        for step in range(25):
-            value = number * 100 + step
-            store.digested([digest(A, value), digest(B, value)], at=value)
-            store.mark([B, A], f"{number}", [str(value)], at=value)
-            rows = store.rows()
-            first, second = rows[A], rows[B]
-            for member in Row.__attrs_attrs__:  # type: ignore[attr-defined]
-                if member.name != "session_id":
-                    assert getattr(first, member.name) == getattr(second, member.name)
-            assert first.refs == (str(first.processed_at),)
-            assert first.outcome == str((first.processed_at or 0) // 100)
-
-    together(5, run)
-    row = StateStore(path).rows()[A]
-    ends = {number * 100 + 24 for number in range(5)}
-    assert row.size in ends and row.digested_at == row.size
-    assert row.processed_at in ends and row.refs == (str(row.processed_at),)
-
-
-def test_a_row_is_forgotten_by_one_process_alone(tmp_path: Path) -> None:
-    """Of many processes that drop the same rows, exactly one is told that each row was there."""
-    path = str(tmp_path / "state.db")
-    names = [("codex", str(number)) for number in range(30)]
-    StateStore(path).digested([digest(name, 1) for name in names], at=1)
-
-    def run(number: int) -> None:
-        store = StateStore(path)
-        for name in names:
-            if store.forget([name]) == [True]:
-                (tmp_path / f"{name[1]}.{number}").touch(exist_ok=False)
-
-    together(4, run)
-    assert {} == StateStore(path).rows()
-    claims = sorted(claim.stem for claim in tmp_path.iterdir() if claim.suffix != ".db")
-    assert sorted(name for _, name in names) == claims

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from agentfeedback.watermark import NotDigested, Row, Standing, standing
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agentfeedback.watermark import NotDigested, Row, Standing, standing
 
 DIGESTED = Row("codex", "s1", "/srv/app/s1.jsonl", mtime=5, size=100, head="aa", digested_at=7)
 MARKED = evolve(

@@ -31,10 +31,19 @@ class Teller:
         self.cwds: dict[str, None] = {}
         #: The directory recorded last, empty when none was.
         self.cwd = ""
-        #: First and last time seen, nanoseconds since the epoch.
-        self.first: int | None = None
-        self.last: int | None = None
+        self._first: int | None = None
+        self._last: int | None = None
         self.unparsed_lines = 0
+
+    @property
+    def first(self) -> int | None:
+        """The earliest time seen, in nanoseconds since the epoch."""
+        return self._first
+
+    @property
+    def last(self) -> int | None:
+        """The latest time seen, in nanoseconds since the epoch."""
+        return self._last
 
     # -- facts ---------------------------------------------------------------------------------
 
@@ -50,10 +59,10 @@ class Teller:
     def _time(self, time: str | int) -> int | None:
         at = moment.parse(time) if isinstance(time, str) else time
         if at is not None:
-            if self.first is None or at < self.first:
-                self.first = at
-            if self.last is None or at > self.last:
-                self.last = at
+            if self._first is None or at < self._first:
+                self._first = at
+            if self._last is None or at > self._last:
+                self._last = at
         return at
 
     def _directory(self, cwd: str) -> None:

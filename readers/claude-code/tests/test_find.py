@@ -89,9 +89,9 @@ def test_of_two_files_of_one_id_the_one_written_last_is_listed(tmp_path: Path, s
 
 
 def test_at_equal_times_the_later_path_is_listed(tmp_path: Path, store: Path) -> None:
-    """With the same modification time the path decides, so a run is repeatable."""
-    write(store, "-a", "s1.jsonl")
-    last = write(store, "-b", "s1.jsonl")
+    """With the same modification time the whole path decides, so a run is repeatable."""
+    last = write(store, "-a", "s1.jsonl")
+    write(store, "-a!", "s1.jsonl")
     sessions, _ = find(Home(str(tmp_path)))
     assert [session.path for session in sessions] == [str(last)]
 

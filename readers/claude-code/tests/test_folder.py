@@ -46,7 +46,12 @@ def test_names_over_200_characters_are_also_given_as_cut(length: int, forms: int
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("hello", 99_162_322), ("polygenelubricants", 2**31), ("🚀", 0xD83D * 31 + 0xDE80)],
+    [
+        ("hello", 99_162_322),
+        ("polygenelubricants", 2**31),
+        ("The quick brown fox jumps over the lazy dog", 609_428_141),
+        ("🚀", 0xD83D * 31 + 0xDE80),
+    ],
 )
 def test_the_hash_is_the_known_one_of_the_whole_path(text: str, value: int) -> None:
     """The hash of a cut name has the published values of that 32-bit hash, absolute, over UTF-16 units."""

@@ -169,8 +169,11 @@ def test_esc_changes_no_call_that_was_not_rejected(log: Any) -> None:
     log.call("t2", message_id="m1")
     log.result("boom", id="t1")
     log.result("fine", is_error=False, id="t2", **REJECTED)
+    log.call("t3", message_id="m1")
+    log.result(REFUSAL, id="t3", **REJECTED)
+    log.result("fine after all", is_error=False, id="t3")
     log.user(MARKER, interruptedMessageId="m1")
-    assert [call.status for call in log.calls()] == ["error", "ok"]
+    assert [call.status for call in log.calls()] == ["error", "ok", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -197,11 +200,21 @@ def test_the_exit_code_is_the_first_line_of_a_failed_bash_result(
     assert (call.status, call.exit_code) == ("error", code)
 
 
+def test_a_denied_call_has_no_exit_code(log: Any) -> None:
+    """What was denied did not run, whatever its text starts with."""
+    log.call()
+    log.result("Exit code 1", toolDenialKind="permission-rule")
+    call = log.calls()[0]
+    assert (call.status, call.exit_code) == ("denied", None)
+
+
 def test_a_refusal_in_a_dialog_is_no_interrupt(log: Any) -> None:
     """The marker that follows a refusal is no interrupt, though other lines lie between."""
     log.call()
     log.result(REFUSAL, **USER, **REJECTED, toolDenialBeforeRun=True)
     log.line("attachment", attachment={"type": "environment"})
+    log.assistant({"type": "text", "text": "a sub-agent goes on"}, isSidechain=True)
+    log.assistant({"type": "text", "text": "not the model"}, model="<synthetic>")
     log.user(MARKER)
     counts = log.told().counts()
     assert (counts.denials, counts.interrupts, counts.prompts) == (1, 0, 0)
@@ -263,7 +276,14 @@ def test_the_text_of_a_result_is_its_text_items(log: Any) -> None:
     """Text items are joined by LF; images and unknown items never reach an excerpt."""
     log.call()
     image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
-    items = [{"type": "text", "text": "one"}, image, "two", {"type": "text", "text": "three"}]
+    other = {"type": "reference", "text": "x"}
+    items = [
+        {"type": "text", "text": "one"},
+        image,
+        "two",
+        other,
+        {"type": "text", "text": "three"},
+    ]
     log.result(items)
     assert log.calls()[0].excerpt == "one\nthree"
 
@@ -274,13 +294,14 @@ def test_a_call_is_told_once_per_id(log: Any) -> None:
     log.call("t1", tool="Read")
     log.assistant({"type": "tool_use", "name": "Bash", "input": {}})
     log.assistant({"type": "tool_use", "id": "", "name": "Bash", "input": {}})
+    log.result("Exit code 4", id="t1")
     log.result("boom", id="")
     log.result("boom", id="unknown")
     calls = log.calls()
-    assert [(call.id, call.tool, call.status) for call in calls] == [
-        ("t1", "Bash", None),
-        (None, "Bash", None),
-        (None, "Bash", None),
+    assert [(call.id, call.tool, call.status, call.exit_code) for call in calls] == [
+        ("t1", "Bash", "error", 4),
+        (None, "Bash", None, None),
+        (None, "Bash", None, None),
     ]
 
 

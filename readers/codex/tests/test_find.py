@@ -123,6 +123,16 @@ def test_links_are_not_followed(store: Store, tmp_path: Path) -> None:
     assert [session.id for session in store.find()[0]] == ["kept"]
 
 
+def test_linked_archive_yields_nothing(store: Store, tmp_path: Path) -> None:
+    """An `archived_sessions` that is a link is not followed, and makes no store by itself."""
+    away = store.add("sessions", "away")
+    (store.root / "sessions").rename(tmp_path / "outside")
+    (store.root / "archived_sessions").symlink_to(tmp_path / "outside")
+    assert (tmp_path / "outside" / away.name).is_file()
+    found, report = store.find()
+    assert (found, report.state) == ([], "absent")
+
+
 def test_fifo_is_no_session(store: Store) -> None:
     """A pipe with a rollout's name is not listed (opening it would wait for ever)."""
     (store.root / "sessions").mkdir(parents=True)

@@ -33,6 +33,7 @@ def script(*texts: str, first: str = "Script failed") -> list[dict[str, str]]:
         (header("Exit code: 0 "), ("ok", 0, "")),
         (header("Process exited with code -1", body=""), ("error", -1, "")),
         (header("Exit code: 1", "Exit code: 2"), ("error", 2, "text")),
+        (header("Exit code: 1", body="a\nOutput:\nb"), ("error", 1, "a\nOutput:\nb")),
         (header("Wall time: 1", body="Exit code: 1"), ("ok", None, "")),
         (header("Process running with session ID 7"), ("ok", None, "")),
         (header("Exit code: 1x"), ("ok", None, "")),

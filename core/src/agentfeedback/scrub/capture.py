@@ -21,17 +21,23 @@ from .formats import (
     WS,
     Format,
     Table,
-    shape,
+    edge,
 )
 from .names import NAME_END_HINT, is_secret
 
-# After `_` or `-` a token is recognised, after a letter or a digit not (C84).
+# After `_` or `-` a token is recognised, after a letter or a digit not (C84); the letter of an
+# escape in a string (`\\n`, `\\u001b`) is none of the text (C77).
 _LEFT = "[A-Za-z0-9]"
-_LB = "(?:^|[^A-Za-z0-9])"
+_ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")
+_LB = rf"(?:^|[^A-Za-z0-9]|{'|'.join(_ESCAPES)})"
+
+
+def _edge(needle: str) -> str:
+    return edge(needle, _LEFT, _ESCAPES)
 
 
 def _shape(kind: str, needle: str, body: str) -> Format:
-    return shape(kind, needle, body, _LEFT, hint=_LB + needle + body)
+    return Format(kind, needle + _edge(needle) + body, needles=(needle,), hint=_LB + needle + body)
 
 
 _SHAPES = (
@@ -40,13 +46,13 @@ _SHAPES = (
     _shape("openai_key", "sk-", f"(?:proj-|svcacct-|admin-)?{OPENAI}"),
     Format(
         "stripe_key",
-        rf"[sr](?<!{_LEFT}.){STRIPE}|whsec_(?<!{_LEFT}whsec_)[A-Za-z0-9]{{16,}}",
+        rf"[sr]{_edge('.')}{STRIPE}|whsec_{_edge('whsec_')}[A-Za-z0-9]{{16,}}",
         needles=("k_live_", "k_test_", "whsec_"),
         hint=rf"{_LB}(?:[sr]{STRIPE}|whsec_[A-Za-z0-9]{{16,}})",
     ),
     Format(
         "github_token",
-        rf"gh(?<!{_LEFT}gh){GITHUB}|github_pat_(?<!{_LEFT}github_pat_){GITHUB_PAT}",
+        rf"gh{_edge('gh')}{GITHUB}|github_pat_{_edge('github_pat_')}{GITHUB_PAT}",
         needles=("gh",),
         hint=rf"{_LB}(?:gh{GITHUB}|github_pat_{GITHUB_PAT})",
     ),
@@ -55,7 +61,7 @@ _SHAPES = (
     _shape("google_api_key", "AIza", GOOGLE),
     Format(
         "aws_access_key_id",
-        rf"{AWS}(?<!{_LEFT}.{{4}})[A-Z0-9]{{16}}(?!{_LEFT})",
+        rf"{AWS}{_edge('.{4}')}[A-Z0-9]{{16}}(?!{_LEFT})",
         needles=("akia", "asia", "abia", "acca"),
         hint=rf"{_LB}{AWS}[A-Z0-9]{{16}}(?:$|[^A-Za-z0-9])",
     ),
@@ -82,14 +88,19 @@ CAPTURE = Table(
         ),
         Format(
             "bearer",
-            rf"(?i:(?<!{_LEFT})bearer){WS}++({BEARER})",
+            rf"(?i:bearer){_edge('.{6}')}{WS}++({BEARER})",
             needles=("bearer",),
             value=(1,),
             guard=left_alone,
             hint=rf"(?i:{_LB}bearer){WS}+{BEARER}",
         ),
-        Format("flag_value", needles=("--", "curl", "mysql", "mariadb"), find=flags,
-               guard=left_alone, hint=FLAG_HINT),
+        Format(
+            "flag_value",
+            needles=("--", "curl", "mysql", "mariadb"),
+            find=flags,
+            guard=left_alone,
+            hint=FLAG_HINT,
+        ),
         Format(
             "field",
             needles=_NAMED,

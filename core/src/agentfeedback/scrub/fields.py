@@ -28,9 +28,7 @@ def left_alone(buf: bytes, start: int, end: int) -> bool:
 
 # --- 17 field ---------------------------------------------------------------------------------
 
-_FIELD = re.compile(
-    rf"(?i:{NAME_END})[-_. ]*+(?P<slashes>\\{{0,7}}+)\"{WS}*+:{WS}*+".encode()
-)
+_FIELD = re.compile(rf"(?i:{NAME_END})[-_. ]*+(?P<slashes>\\{{0,7}}+)\"{WS}*+:{WS}*+".encode())
 _NUMBER = re.compile(rb"-?[0-9][0-9.eE+-]*")
 _EMPTY = re.compile(rb"\[[ \t\r\n]*+\]|\{[ \t\r\n]*+\}")
 
@@ -70,9 +68,10 @@ _ASSIGNED = re.compile(
     rf"(?i:{NAME_END})[-_.]*+(?:\\{{0,7}}+[\"'])?{WS}*+"
     rf"(?P<sep>=>|={{1,3}}|:=?(?!:)){WS}*+".encode()
 )
-# A marker in a value counts as one character, so that its bracket ends no value.
+# A marker or `${NAME}` in a value counts as one character: its bracket does not end the value.
 _UNQUOTED = re.compile(
-    rb"<[^<>\n]*>|(?:[^ \t\n\r\f\v\"',;&)\]}\\\[]|\[REDACTED:[a-z_]+\]|\[|\\++(?![\"'\\]))++"
+    rb"<[^<>\n]*>|(?:[^ \t\n\r\f\v\"',;&)\]}\\\[$]|\[REDACTED:[a-z_]+\]|\$\{[A-Z_][A-Z0-9_]*\}|[\[$]"
+    rb"|\\++(?![\"'\\]))++"
 )
 # `Basic abc`, `Digest abc`: the scheme goes with its value.
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]++(?=[^ \t\n\r\f\v])")

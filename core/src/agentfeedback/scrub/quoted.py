@@ -77,11 +77,10 @@ def bracket_end(buf: bytes, start: int, depth: int) -> int:
 
 
 # A quote that looks like the end of a text and not like one inside of it.
-_WORD_END = re.compile(
-    rb"[ \t\n\r\f\v]|(?<!\\)\\*+[\"'](?=[ \t\n\r\f\v,;:)\]}\\]|\Z)"
-)
+_WORD_END = re.compile(rb"[ \t\n\r\f\v]|(?<!\\)\\*+[\"'](?=[ \t\n\r\f\v,;:)\]}\\]|\Z)")
 _LINE_END = rb"[\r\n]|(?<!\\)\\++[nr]"
 _REST_END = re.compile(_LINE_END + rb"|(?<!\\)\\*+[\"'](?=[ \t\r\n]*+(?:[,)\]}\\]|\Z))")
+
 
 def _end(pattern: re.Pattern[bytes], buf: bytes, start: int) -> int:
     match = pattern.search(buf, start)

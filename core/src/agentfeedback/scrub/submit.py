@@ -22,16 +22,14 @@ from .formats import (
     Format,
     Span,
     Table,
-    shape,
+    edge,
 )
 
 _WORD = "[A-Za-z0-9_]"
 _MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")
 
 # Only what the value follows matters: a name may have anything before its secret word.
-_NAME = (
-    "(?:password|passwd|(?:client_)?secret|(?:auth_)?token|api[_-]?key|access_key|private_key)"
-)
+_NAME = "(?:password|passwd|(?:client_)?secret|(?:auth_)?token|api[_-]?key|access_key|private_key)"
 _ASSIGNED = rf"(?i:{_NAME})[\"']?{WS}*+[:=]{WS}*+"
 _ASSIGNMENT = re.compile(
     rf"{_ASSIGNED}(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))".encode()
@@ -67,7 +65,9 @@ def _is_member(name: str) -> bool:
 
 
 def _shape(kind: str, needle: str, body: str) -> Format:
-    return shape(kind, needle, body, _WORD, hint=rf"\b{needle}{body}")
+    return Format(
+        kind, needle + edge(needle, _WORD) + body, needles=(needle,), hint=rf"\b{needle}{body}"
+    )
 
 
 _ENV_WORD = "(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH|PRIVATE)"
@@ -90,14 +90,14 @@ SUBMIT = Table(
         _shape("jwt", "eyJ", JWT),
         Format(
             "aws_access_key",
-            rf"{AWS}(?<!{_WORD}.{{4}})[A-Z0-9]{{16}}(?!{_WORD})",
+            rf"{AWS}{edge('.{4}', _WORD)}[A-Z0-9]{{16}}(?!{_WORD})",
             needles=("akia", "asia", "abia", "acca"),
             hint=rf"\b{AWS}[A-Z0-9]{{16}}\b",
         ),
         _shape("gcp_api_key", "AIza", GOOGLE),
         Format(
             "github_token",
-            rf"gh(?<!{_WORD}gh){GITHUB}|github_pat_(?<!{_WORD}github_pat_){GITHUB_PAT}",
+            rf"gh{edge('gh', _WORD)}{GITHUB}|github_pat_{edge('github_pat_', _WORD)}{GITHUB_PAT}",
             needles=("gh",),
             hint=rf"\bgh{GITHUB}|\bgithub_pat_{GITHUB_PAT}",
         ),
@@ -105,7 +105,7 @@ SUBMIT = Table(
         _shape("slack_token", "xox", "[abposr]-[A-Za-z0-9-]{10,}"),
         Format(
             "stripe_key",
-            rf"[sr](?<!{_WORD}.){STRIPE}",
+            rf"[sr]{edge('.', _WORD)}{STRIPE}",
             needles=("k_live_", "k_test_"),
             hint=rf"\b[sr]{STRIPE}",
         ),

@@ -1,0 +1,62 @@
+"""The events of a Copilot CLI log, with the members that matter (details 14.3)."""
+
+from __future__ import annotations
+
+from agentfeedback.record import Raw, Record
+
+
+class Context(Record):
+    cwd: str | None = None
+
+
+class Result(Record):
+    """What a tool answered (`content`), or how a permission was decided (`kind`)."""
+
+    content: str | None = None
+    kind: str | None = None
+
+
+class Problem(Record):
+    message: str | None = None
+    code: str | None = None
+
+
+class ShellExecution(Record, rename="camel"):
+    exit_code: int | None = None
+
+
+class Data(Record, rename="camel"):
+    """The `data` of any event."""
+
+    selected_model: str | None = None
+    new_model: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    context: Context | None = None
+    content: str | None = None
+    source: str | None = None
+    is_autopilot_continuation: bool | None = None
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    arguments: Raw = Raw()
+    shell_tool_info: Raw = Raw()
+    success: bool | None = None
+    result: Result | None = None
+    error: Problem | None = None
+    shell_execution: ShellExecution | None = None
+
+
+class Event(Record, rename="camel"):
+    """One line of `events.jsonl`. `agent_id` names the sub-agent whose event it is."""
+
+    type: str | None = None
+    id: str | None = None
+    timestamp: str | None = None
+    agent_id: str | None = None
+    data: Data | None = None
+
+
+class Arguments(Record):
+    """What a tool was given, as far as one member goes: the shell command."""
+
+    command: str | None = None

@@ -1,0 +1,44 @@
+"""The reader of Gemini CLI logs (specification, "Gemini CLI"; details 14.4; where the two misreport, `README.md`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from agentfeedback.log import Log, small_file
+from agentfeedback.reader import Home, Place, Reader, Report, Session
+from agentfeedback.teller import Teller
+
+from . import store
+from .conversation import Conversation
+from .lines import Line
+
+_PROJECT_ROOT_BYTES = 4096
+
+
+class GeminiCli(Reader):
+    """Reads the logs below `~/.gemini/tmp`; a message written again under its id updates its entry."""
+
+    harness = "gemini-cli"
+    format = "gemini-cli-jsonl"
+    rewrites = True
+
+    def find(self, home: Home, report: Report) -> Iterable[Session]:
+        return store.sessions(os.path.join(home.directory("GEMINI_CLI_HOME"), ".gemini"), report)
+
+    def place(self, session: Session, *, strict: bool) -> Place:
+        project = os.path.dirname(os.path.dirname(session.path))
+        try:
+            content = small_file(os.path.join(project, store.PROJECT_ROOT), _PROJECT_ROOT_BYTES)
+        except OSError:
+            return Place(failed=True)
+        root = content.decode("utf-8", "replace").strip() if content is not None else ""
+        return Place(paths=(root,) if os.path.isabs(root) and "\0" not in root else ())
+
+    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+        for root in place.paths:
+            timeline.note(cwd=root)
+        conversation = Conversation(timeline)
+        for line in log.records(Line, timeline):
+            conversation.tell(line)
+        conversation.finish()

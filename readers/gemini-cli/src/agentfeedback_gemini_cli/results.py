@@ -1,0 +1,101 @@
+"""How a call ended, by what its `toolCalls` item holds (details 14.4, as `README.md` corrects it). Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agentfeedback.record import Raw, conform, decoder, loads
+from agentfeedback.teller import Status
+
+from . import shell
+from .lines import Cell, Progress, ToolCall
+
+_STATUS: dict[str | None, Status] = {
+    "success": "ok",
+    "error": "error",
+    "cancelled": "interrupted",
+}
+_SHELL = "run_shell_command"
+#: How the result of a refused call starts, by how it ended.
+_DENIED: dict[Status, str] = {
+    "interrupted": "[Operation Cancelled] Reason: User denied execution.",
+    "error": "Tool execution denied by policy.",
+}
+_REACHED = "GOAL"
+_STOPPED = "ABORTED"
+
+_progress = decoder(Progress)
+
+
+class Outcome(NamedTuple):
+    """How a call ended; `exit_code` is None unless a failing one is recorded."""
+
+    status: Status
+    content: str
+    exit_code: int | None = None
+
+
+def outcome(call: ToolCall) -> Outcome | None:
+    """The outcome of a call, None while it has none."""
+    status = _STATUS.get(call.status)
+    if status is None:
+        return None
+    text = _text(call)
+    if status in _DENIED and text.startswith(_DENIED[status]):
+        return Outcome("denied", text)
+    if status == "ok":
+        status = _of_subagent(call.result_display)
+    if call.name != _SHELL:
+        return Outcome(status, text)
+    text = shell.unwrapped(text)
+    if status != "interrupted":
+        failed, code = _of_shell(text, call.result_display)
+        if failed:
+            return Outcome("error", text, code)
+    return Outcome(status, text)
+
+
+def _text(call: ToolCall) -> str:
+    texts = []
+    for part in call.result or ():
+        response = part.function_response
+        answer = response.response if response is not None else None
+        if answer is not None:
+            text = answer.error if answer.error is not None else answer.output
+            if text is not None:
+                texts.append(text)
+    return "\n".join(texts)
+
+
+def _of_subagent(display: Raw) -> Status:
+    """A sub-agent's call succeeds for the harness however the sub-agent ended; its display knows."""
+    if memoryview(display)[:1] != b"{":
+        return "ok"
+    progress = _progress(bytes(display))
+    if progress is None or not progress.is_subagent_progress or progress.terminate_reason is None:
+        return "ok"
+    if progress.terminate_reason == _STOPPED:
+        return "interrupted"
+    return "ok" if progress.terminate_reason == _REACHED else "error"
+
+
+def _of_shell(text: str, display: Raw) -> tuple[bool, int | None]:
+    starts = shell.trailer(text)
+    told = shell.failure(text, starts)
+    if not told[0]:
+        return told
+    shown = loads(bytes(display))
+    if isinstance(shown, str):
+        starts = shell.written_by_harness(text, starts, shown, exact=True)
+    elif isinstance(shown, list):
+        starts = shell.written_by_harness(text, starts, _screen(shown), exact=False)
+    return shell.failure(text, starts)
+
+
+def _screen(rows: list[object]) -> str:
+    """The text of a display of rows of cells."""
+    return "\n".join(
+        "".join(conform(cell, Cell).text or "" for cell in row if isinstance(cell, dict))
+        for row in rows
+        if isinstance(row, list)
+    )

@@ -1,0 +1,94 @@
+"""How a shell command ended, by the text of its result and what was displayed of it (README, "Shell results"). Pure.
+
+The harness appends a trailer of fixed lines to what the command printed. A command can print such
+lines itself; where the log also holds the display, that tells the two apart.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OPENING = "<untrusted_context>\n"
+_CLOSING = "</untrusted_context>"
+#: What the harness makes of a closing tag that the command printed.
+_ESCAPED_CLOSING = "&lt;/untrusted_context&gt;"
+_CUT_SHORT = "Output too large."
+_OUTPUT = "Output: "
+
+_EXIT = "Exit Code: "
+_SIGNAL = "Signal: "
+#: The lines of the trailer, in their order; each is there at most once.
+_TRAILER = ("Error: ", _EXIT, _SIGNAL, "Background PIDs: ", "Process Group PGID: ")
+_NO_SIGNAL = "(none)"
+_CODE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+#: How many characters of the ends of text and display are compared where one of them was cut short.
+_COMPARED = 4096
+
+
+def unwrapped(text: str) -> str:
+    """The output and trailer of a shell result, without what the harness wraps around them."""
+    start = text.find("\n") + 1 if text.startswith(_CUT_SHORT) else 0
+    if text.startswith(_OPENING, start):
+        text = text[start + len(_OPENING) :].rstrip("\n").removesuffix(_CLOSING)
+        text = text.replace(_ESCAPED_CLOSING, _CLOSING)
+    return text.rstrip("\n").removeprefix(_OUTPUT)
+
+
+def trailer(text: str) -> list[int]:
+    """Where the lines of the longest possible trailer of an unwrapped text start, first to last."""
+    starts: list[int] = []
+    rank, end = len(_TRAILER), len(text)
+    while rank and end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        rank = next((each for each in range(rank) if text.startswith(_TRAILER[each], start)), -1)
+        if rank < 0:
+            break
+        starts.append(start)
+        end = start - 1
+    starts.reverse()
+    return starts
+
+
+def failure(text: str, starts: list[int]) -> tuple[bool, int | None]:
+    """Whether the trailer lines at `starts` tell a failure, and its exit code where they tell one."""
+    failed, code = False, None
+    for start in starts:
+        end = text.find("\n", start)
+        line = text[start : end if end >= 0 else None].rstrip()
+        if line.startswith(_EXIT) and (exit := _CODE.fullmatch(line[len(_EXIT) :])):
+            code = int(exit[0]) or None
+        elif line.startswith(_SIGNAL) and line[len(_SIGNAL) :] != _NO_SIGNAL:
+            failed = True
+    return failed or code is not None, code
+
+
+def written_by_harness(text: str, starts: list[int], display: str, *, exact: bool) -> list[int]:
+    """The trailer lines at `starts` that the command did not print, by what was displayed of its output.
+
+    `exact` says that the display is the output as it was printed, not the cells of a screen.
+    """
+    if exact and text.startswith(display) and text[len(display) : len(display) + 1] in ("", "\n"):
+        return [start for start in starts if start > len(display)]
+    shown = _squeezed(display)
+    before = _squeezed(text[: starts[0]])
+    agreeing: int | None = None
+    for count, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True)):
+        if before == shown:
+            return starts[count:]
+        if _ends_agree(before, shown):
+            agreeing = count
+        before += _squeezed(text[start:end])
+    if before == shown:
+        return []
+    if _ends_agree(before, shown):
+        agreeing = len(starts)
+    return starts if agreeing is None else starts[agreeing:]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _ends_agree(one: str, other: str) -> bool:
+    length = min(len(one), len(other), _COMPARED)
+    return length > 0 and one[-length:] == other[-length:]
