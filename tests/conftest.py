@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,10 @@ class Result:
         self.status = status
         self.out = out
         self.err = err.decode()
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
 
     @property
     def json(self) -> Any:
@@ -49,7 +55,26 @@ class Machine:
     def argv(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "agentfeedback", *words]
 
+    def call(self, *words: str, **environ: str) -> Result:
+        """Run the program's `main` within this process: for tests that need very many runs."""
+        from agentfeedback.cli.main import main
+
+        out, err = io.BytesIO(), io.BytesIO()
+        before = dict(os.environ)
+        os.environ.clear()
+        os.environ.update({**self.environ, **environ})
+        try:
+            with redirect_stdout(io.TextIOWrapper(out)) as o, redirect_stderr(io.TextIOWrapper(err)) as e:
+                status = main(list(words))
+                o.flush()
+                e.flush()
+                return Result(status, out.getvalue(), err.getvalue())
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
     def run(self, *words: str, **environ: str) -> Result:
+        """Run the program in a process of its own."""
         done = subprocess.run(
             self.argv(*words),
             env={**self.environ, **environ},
@@ -61,9 +86,20 @@ class Machine:
 
     def sessions(self, *words: str) -> Any:
         """The JSON of a `sessions` command that succeeds."""
-        result = self.run("sessions", *words, "--json")
+        result = self.call("sessions", *words, "--json")
         assert result.status == 0, result.err
         return result.json
+
+    def plugin(self, name: str, code: str, *, group: str = "agentfeedback.plugins") -> None:
+        """Install a plugin in a folder on PYTHONPATH, so that it is discovered as any other is."""
+        folder = self.home.parent / "site"
+        module = "x_" + "".join(char if char.isalnum() else "_" for char in f"{group}_{name}")
+        info = folder / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}\n")
+        (folder / f"{module}.py").write_text(code)
+        self.environ["PYTHONPATH"] = str(folder)
 
     def state(self, ref: str) -> tuple[str, str]:
         """State and reason of a session as listed."""
@@ -141,6 +177,21 @@ def failed(span: str, id: str, text: str = "Exit code 2\nno rule", second: int =
             ],
         },
     )
+
+
+def meta(cwd: Any = "/srv/app/shop", second: int = 0, **more: Any) -> bytes:
+    """The first line of a Codex rollout."""
+    return codex_line("session_meta", second, id="s1", cwd=cwd, source="cli", **more)
+
+
+def codex_line(kind: str, second: int = 0, **payload: Any) -> bytes:
+    """A line of a Codex rollout."""
+    return line(timestamp=f"2026-11-03T10:00:{second:02d}.000Z", type=kind, payload=payload)
+
+
+def typed(text: str = "fix it", second: int = 0) -> bytes:
+    """A Codex prompt."""
+    return codex_line("event_msg", second, type="user_message", message=text)
 
 
 @pytest.fixture

@@ -32,7 +32,22 @@ PARTS = {
 }
 
 SHAPES = (
-    "jwt aws goog glab slack stripe ant oai oaiproj".split(),
-    "jwt aws goog glab slack xapp stripe whsec ant oai oaiproj npm pypi hf".split(),
+    ["jwt", "aws", "goog", "glab", "slack", "stripe", "ant", "oai", "oaiproj"],
+    [
+        "jwt",
+        "aws",
+        "goog",
+        "glab",
+        "slack",
+        "xapp",
+        "stripe",
+        "whsec",
+        "ant",
+        "oai",
+        "oaiproj",
+        "npm",
+        "pypi",
+        "hf",
+    ],
 )
 """Names of the parts that are whole tokens: of table A, of table B."""

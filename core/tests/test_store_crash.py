@@ -246,7 +246,8 @@ def ptrace(request: int, process: int, address: int, data: Any) -> int:
 def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
     """Run until the `kill_at`-th stop at a writing call: the wait status, what was told, the stops.
 
-    There is a stop before each such call and one after it.
+    There is a stop before each such call and one after it. An `OSError` says that the system does
+    not let a process trace its child.
     """
 
     def stopped_first(tell: int) -> None:
@@ -255,11 +256,27 @@ def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
         run(tell)
 
     process, read = child(stopped_first)
-    _, status = os.waitpid(process, 0)
+    with open(read, "rb") as pipe:
+        _, status = os.waitpid(process, 0)
+        if not os.WIFSTOPPED(status):
+            raise OSError("the child could not ask to be traced")
+        try:
+            status, stops = follow(process, kill_at)
+        except OSError:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            raise
+        return status, pipe.read(), stops
+
+
+def follow(process: int, kill_at: int) -> tuple[int, int]:
     stops, writing, information = 0, False, Call()
-    if os.WIFSTOPPED(status):
-        ptrace(SETOPTIONS, process, 0, 1)
-    while os.WIFSTOPPED(status):
+    ptrace(SETOPTIONS, process, 0, 1)
+    while True:
+        ptrace(SYSCALL, process, 0, None)
+        _, status = os.waitpid(process, 0)
+        if not os.WIFSTOPPED(status):
+            return status, stops
         if os.WSTOPSIG(status) == SYSCALL_STOP:
             ptrace(SYSCALL_INFO, process, ctypes.sizeof(information), ctypes.addressof(information))
             if information.op == 1:
@@ -267,12 +284,7 @@ def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
             stops += writing
             if writing and stops == kill_at:
                 os.kill(process, signal.SIGKILL)
-                _, status = os.waitpid(process, 0)
-                break
-        ptrace(SYSCALL, process, 0, None)
-        _, status = os.waitpid(process, 0)
-    with open(read, "rb") as pipe:
-        return status, pipe.read(), stops
+                return os.waitpid(process, 0)[1], stops
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from agentfeedback.examine import Examiner, Seen
 from agentfeedback.host import Host
 from agentfeedback.listing import hidden_by, listed, shown_store
 from agentfeedback.reader import Home, Reader, Report, Session
-from agentfeedback.refs import Ref
+from agentfeedback.refs import Ref, valid_id
 from agentfeedback.scrub import SUBMIT, Scrubber
 from agentfeedback.watermark import Row, WatermarkStore
 
@@ -99,7 +99,10 @@ class Engine:
             store = StoreSeen(reader, Report(harness))
             try:
                 for session in reader.find(self.home, store.report):
-                    store.sessions.append(session)
+                    if valid_id(session.id):
+                        store.sessions.append(session)
+                    else:
+                        store.report.problem(session.path, "its session id cannot be part of a ref")
             except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named, the others go on
                 self.host.failed(harness, "find", error)
                 store.report.state = "unreadable"

@@ -89,12 +89,14 @@ class Tally(Teller):
         if self._spans is not None and span is not None:
             self._spans[span] = False
             self._current = span
+            self._rewriting = False
 
     def prompt(self, text: str) -> None:
         if not text or text.isspace():
             return
         if self._spans is not None:
-            if self._spans.get(self._current):
+            # An entry never turns into a prompt later (prefix law).
+            if self._rewriting or self._spans.get(self._current):
                 return
             self._spans[self._current] = True
         self._prompts += 1
@@ -119,7 +121,8 @@ class Tally(Teller):
         return True
 
     def interrupt(self) -> None:
-        self._interrupts += 1
+        if not self._rewriting:
+            self._interrupts += 1
 
     def result(
         self, id: str | None, status: Status, content: str = "", exit_code: int | None = None
@@ -150,9 +153,11 @@ class Tally(Teller):
         if time is not None:
             self._time(time)
         self._current = span
+        self._rewriting = True
         return True
 
     def known(self, id: str | None) -> bool:
         return id in self._status
 
     _current = ""
+    _rewriting = False

@@ -10,6 +10,7 @@ from .formats import (
     ANTHROPIC,
     AWS,
     BEARER,
+    ESCAPES,
     GITHUB,
     GITHUB_PAT,
     GITLAB,
@@ -25,15 +26,13 @@ from .formats import (
 )
 from .names import NAME_END_HINT, is_secret
 
-# After `_` or `-` a token is recognised, after a letter or a digit not (C84); the letter of an
-# escape in a string (`\\n`, `\\u001b`) is none of the text (C77).
+# After `_` or `-` a token is recognised, after a letter or a digit not (C84).
 _LEFT = "[A-Za-z0-9]"
-_ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")
-_LB = rf"(?:^|[^A-Za-z0-9]|{'|'.join(_ESCAPES)})"
+_LB = rf"(?:^|[^A-Za-z0-9]|{'|'.join(ESCAPES)})"
 
 
 def _edge(needle: str) -> str:
-    return edge(needle, _LEFT, _ESCAPES)
+    return edge(needle, _LEFT, ESCAPES)
 
 
 def _shape(kind: str, needle: str, body: str) -> Format:
@@ -70,8 +69,19 @@ _SHAPES = (
     _shape("huggingface_token", "hf_", "[A-Za-z0-9]{30,}"),
 )
 
-_NAMED = ("passw", "passphrase", "token", "secret", "key", "dsn", "url", "string", "auth", "cookie")
-_NAMED += ("credential", "pass", "pwd")
+_NAMED = (
+    "pass",
+    "pwd",
+    "token",
+    "secret",
+    "key",
+    "dsn",
+    "url",
+    "string",
+    "auth",
+    "cookie",
+    "credential",
+)
 
 CAPTURE = Table(
     formats=(

@@ -3,20 +3,24 @@
 import re
 from collections.abc import Iterator
 
-from .formats import Span
+from .formats import ESCAPES, Span, edge
 from .names import NAME_END, NAME_END_HINT, is_part, name_start
 from .quoted import quoted_value, word_end
 
 _FLAG = re.compile(rf"(?i:{NAME_END})[-_.]*+(?:=|[ \t]++)(?![ \t-])".encode())
 
 # A command goes on after `\` and a line break; `&` alone can stand in the URL of a call.
-_CURL = re.compile(rb"curl(?<![A-Za-z0-9_]curl)(?![A-Za-z0-9_])")
+_WORD = "[A-Za-z0-9_]"
+_CURL = re.compile(rf"curl{edge('curl', _WORD, ESCAPES)}(?!{_WORD})".encode())
 _CURL_END = re.compile(rb"(?<!\\)\r?\n|[;|]|&&")
 _USER = re.compile(
     rb"[ \t\n\"'](?:-[A-Za-z]{0,8}u[ \t]*+|--(?:proxy-)?user(?:=|[ \t]++))"
     rb"(\\{0,7}[\"'])?([^ \t\n\r\f\v:\"'\\]*+):"
 )
-_MYSQL = re.compile(rb"(?<![A-Za-z0-9_])(?:mysql(?:dump|admin)?|mariadb)(?![A-Za-z0-9_])")
+_MYSQL = re.compile(
+    rf"m(?:ysql|ariadb)(?:(?<=mysql){edge('mysql', _WORD, ESCAPES)}(?:dump|admin)?"
+    rf"|(?<=mariadb){edge('mariadb', _WORD, ESCAPES)})(?!{_WORD})".encode()
+)
 _MYSQL_END = re.compile(rb"(?<!\\)\r?\n|[;|&]")
 _PASSWORD = re.compile(rb"[ \t\n]-p(?=[^ \t\n\r\f\v])")
 
@@ -45,8 +49,7 @@ def _long(buf: bytes) -> Iterator[tuple[int, int]]:
         pos = match.end()
         if match["part"] and not is_part(buf, match.start("part")):
             continue
-        start = name_start(buf, match.start())
-        if buf[start : start + 2] != b"--":
+        if buf.find(b"--", name_start(buf, match.start()), match.start()) < 0:
             continue
         begin, end = _argument(buf, match.end())
         yield begin, end

@@ -83,6 +83,10 @@ PRIVATE_KEY = Format(
 )
 
 
+ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")
+"""What ends in a letter in an escaped text that is none of the text (C77)."""
+
+
 def edge(needle: str, word: str, escapes: tuple[str, ...] = ()) -> str:
     """Say of a literal just matched that no character of `word` stood before it.
 

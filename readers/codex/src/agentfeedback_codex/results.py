@@ -7,8 +7,7 @@ or, where no such line is, the start of the text.
 from __future__ import annotations
 
 import re
-
-from attrs import frozen
+from typing import NamedTuple
 
 from agentfeedback.record import decoder
 from agentfeedback.teller import Status
@@ -45,13 +44,14 @@ _FAILED_START = (
     "failed in sandbox ",
     "exec_command failed",
 )
-_EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?[0-9]{1,18})\s*", re.ASCII)
+_EXIT = re.compile(
+    r"^(?:Process exited with code|Exit code:) (-?[0-9]{1,18})[^\S\n]*$", re.ASCII | re.MULTILINE
+)
 _ABORTED = "aborted by user"
 _SCRIPT_ERROR = "Script error:\n"
 
 
-@frozen
-class Outcome:
+class Outcome(NamedTuple):
     """How a call ended: `content` is what it printed or why it failed, `exit_code` None where none is recorded."""
 
     status: Status
@@ -104,20 +104,17 @@ def _of_text(text: str, tool: str, output: str | list[Part] | None) -> Outcome:
 
 
 def _of_header(header: str, body: str, output: str | list[Part] | None) -> Outcome:
-    lines = header.split("\n")
-    code: int | None = None
-    for line in lines:
-        if match := _EXIT.fullmatch(line):
-            code = int(match[1])
+    codes = _EXIT.findall(header)
+    code = int(codes[-1]) if codes else None
     if code == 0:
         return Outcome("ok", body, 0)
     if any(text in header for text in _DENIED):
         return Outcome("denied", body)
-    if any(line.startswith(_ABORTED) for line in lines):
+    if header.startswith(_ABORTED) or f"\n{_ABORTED}" in header:
         return Outcome("interrupted", body)
     if code is not None:
         return Outcome("error", body, code)
-    if lines[0] == "Script failed":
+    if header.partition("\n")[0] == "Script failed":
         return Outcome("denied" if _script_was_denied(output) else "error", body)
     return Outcome("ok", body)
 

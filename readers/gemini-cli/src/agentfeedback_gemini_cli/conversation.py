@@ -105,7 +105,9 @@ class Conversation:
         if not text.startswith(_HARNESS_WROTE) and _SLASH_COMMAND.match(text) is None:
             self._timeline.prompt(text)
 
-    def _is_copy_of_user(self, content: str | list[Part] | None, parts: list[str], text: str) -> bool:
+    def _is_copy_of_user(
+        self, content: str | list[Part] | None, parts: list[str], text: str
+    ) -> bool:
         if text.startswith(_CONTEXT):
             self._recording_again = True
         elif self._recording_again and not only_responses(content):

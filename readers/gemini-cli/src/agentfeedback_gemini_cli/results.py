@@ -69,7 +69,7 @@ def _text(call: ToolCall) -> str:
 
 def _of_subagent(display: Raw) -> Status:
     """A sub-agent's call succeeds for the harness however the sub-agent ended; its display knows."""
-    if memoryview(display)[:1] != b"{":
+    if bytes(memoryview(display)[:1]) != b"{":
         return "ok"
     progress = _progress(bytes(display))
     if progress is None or not progress.is_subagent_progress or progress.terminate_reason is None:

@@ -27,11 +27,18 @@ _COMPARED = 4096
 
 def unwrapped(text: str) -> str:
     """The output and trailer of a shell result, without what the harness wraps around them."""
-    start = text.find("\n") + 1 if text.startswith(_CUT_SHORT) else 0
-    if text.startswith(_OPENING, start):
-        text = text[start + len(_OPENING) :].rstrip("\n").removesuffix(_CLOSING)
-        text = text.replace(_ESCAPED_CLOSING, _CLOSING)
-    return text.rstrip("\n").removeprefix(_OUTPUT)
+    # By offsets: a text may be megabytes, and each step would copy it.
+    start, end = 0, _end(text, len(text))
+    opening = text.find("\n") + 1 if text.startswith(_CUT_SHORT) else 0
+    wrapped = text.startswith(_OPENING, opening)
+    if wrapped:
+        start = opening + len(_OPENING)
+        if text.endswith(_CLOSING, start, end):
+            end = _end(text, end - len(_CLOSING))
+    if text.startswith(_OUTPUT, start):
+        start += len(_OUTPUT)
+    inner = text[start:end]
+    return inner.replace(_ESCAPED_CLOSING, _CLOSING) if wrapped else inner
 
 
 def trailer(text: str) -> list[int]:
@@ -83,6 +90,13 @@ def written_by_harness(text: str, starts: list[int], display: str, *, exact: boo
     if _ends_agree(before, shown):
         agreeing = len(starts)
     return starts if agreeing is None else starts[agreeing:]
+
+
+def _end(text: str, end: int) -> int:
+    """Where `text[:end]` ends without its last line feeds."""
+    while end and text[end - 1] == "\n":
+        end -= 1
+    return end
 
 
 def _squeezed(text: str) -> str:
