@@ -42,7 +42,9 @@ def texts(planter: Planter, kind: str, where: str) -> dict[str, str]:
         return planter.plant(kind, f"{where}, {how}")
 
     shapes = {"plain": plant("plain")}
-    if kind not in NEED_A_LINE:
+    if kind == "quoted":  # the form is JSON's own; with its quotes escaped the table does not know it
+        shapes["in JSON"] = "{" + plant("in JSON") + "}"
+    elif kind not in NEED_A_LINE:
         shapes["in JSON"] = json.dumps({"a": [plant("in JSON")]})
         shapes["in words"] = f"see {plant('in words')} there"
         shapes["in JSON inside a string"] = json.dumps({"a": json.dumps({"b": plant("in a string")})})
@@ -74,7 +76,8 @@ def claude_log(planter: Planter, kind: str) -> list[bytes]:
     call("tool", planter.plant(kind, "a tool's name"), "failed")
     call("model", "Bash", "failed", model=planter.plant(kind, "a model's name"))
     lines.append(prompt(planter.plant(kind, "a span"), "a span that is a secret"))
-    lines.append(b'{"type":"user","broken ' + planter.plant(kind, "a broken line").encode())
+    broken = planter.plant(kind, "a broken line").replace("\n", " ")
+    lines.append(b'{"type":"user","broken ' + broken.encode())
     lines.append(line(type="assistant", message={"content": planter.plant(kind, "the last words")}))
     if kind in IN_A_PATH:
         lines.append(prompt("cwd", "moved", cwd="/srv/" + planter.plant(kind, "a later directory")))

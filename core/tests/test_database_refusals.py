@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from agentfeedback.errors import StoreError
-from agentfeedback.store import Digested, StateStore
+from agentfeedback.store import MIGRATIONS, Digested, StateStore
 
 # Newer Pythons warn of a fork beside the threads a test runner may have started.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
@@ -119,7 +119,7 @@ def test_a_newer_database_is_refused_and_untouched(path: str) -> None:
     StateStore(path).digested([S1], at=5)
     sqlite_file(path, "UPDATE schema_version SET version = 99")
     before = beside(path)
-    refused(path, "it has version 99, newer than 1; update agentfeedback")
+    refused(path, f"it has version 99, newer than {len(MIGRATIONS)}; update agentfeedback")
     assert before == beside(path)
 
 

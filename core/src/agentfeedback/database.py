@@ -47,6 +47,10 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE triage_state (key TEXT PRIMARY KEY, value TEXT NOT NULL);
     """,
+    # OpenCode's first reader was called `opencode`; its sessions keep their marks under the new name (D6).
+    """
+    UPDATE OR IGNORE sessions_seen SET harness = 'opencode-v1' WHERE harness = 'opencode';
+    """,
 )
 
 AFRESH = "run agentfeedback doctor, or move the file away to start afresh"

@@ -126,7 +126,9 @@ def smallest(session: Session) -> int:
 
 
 def _frame(session: Session, timeline: Timeline, detectors: Sequence[Detector]) -> Digest:
-    extra: dict[str, list[Any]] = {detector.name: [] for detector in detectors if detector.name not in OWN_MEMBERS}
+    extra: dict[str, list[Any]] = {
+        detector.name: [] for detector in detectors if detector.name not in OWN_MEMBERS
+    }
     return Digest(
         ref=session.ref,
         harness=session.harness,

@@ -138,7 +138,7 @@ class Host:
                 self._register(loaded, plugin)
             plugin.loaded = loaded
         except Exception as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
-            plugin.error = f"{type(error).__name__}: {error}"
+            plugin.error = described(error)
             self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
 
     def _register(self, loaded: Any, plugin: Plugin) -> None:
@@ -162,7 +162,7 @@ class Host:
         found = {}
         for name, answer in self.each("register_readers", only=plugin.loaded):
             if isinstance(answer, Exception):
-                plugin.error = f"{type(answer).__name__}: {answer}"
+                plugin.error = described(answer)
                 self.warn(f"plugin {name} could not register its readers: {plugin.error}")
                 return
             found.update(
@@ -229,6 +229,13 @@ class Host:
         if sentence not in self._warned:
             self._warned.add(sentence)
             self._warn(sentence)
+
+
+def described(error: Exception) -> str:
+    """What a plugin raised while it was loaded, for a person: type and scrubbed text."""
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
+    return f"{type(error).__name__}: {Scrubber(SUBMIT).text(str(error))}"
 
 
 def dist_of(harness: str) -> str:

@@ -5,7 +5,6 @@ Follows details 10 and `sessions.md`, "Watermark". The file itself is `agentfeed
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 
@@ -16,7 +15,7 @@ from agentfeedback.database import BUSY_MS, MIGRATIONS, Database
 from agentfeedback.watermark import Digested, NotDigested, Row, WatermarkStore
 from agentfeedback.wire import Selection, encode
 
-__all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStore", "state_path"]
+__all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStore"]
 
 _COLUMNS = tuple(attribute.name for attribute in fields(Row))
 _REQUIRED = {"harness": str, "session_id": str, "path": str, "mtime": int, "size": int, "head": str}
@@ -48,19 +47,6 @@ _SAVE = "INSERT OR REPLACE INTO triage_state (key, value) VALUES ('selection', ?
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT64 = (1 << 63) - 1
-
-
-def state_path(directory: str, home: str | None = None) -> str:
-    """Where the state lies in agentfeedback's data directory.
-
-    With `--home DIR` it lies apart, keyed by the real path of DIR (D20).
-    """
-    if home is None:
-        return os.path.join(directory, "agentfeedback.db")
-    import hashlib
-
-    key = hashlib.sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:32]
-    return os.path.join(directory, "homes", f"{key}.db")
 
 
 class StateStore:

@@ -128,8 +128,10 @@ def _installed_command(words: list[str]) -> int:
         try:
             run = entry_point.load()
         except Exception as error:
+            from agentfeedback.host import described
+
             raise AgentFeedbackError(
-                f"command {words[0]} could not be loaded: {type(error).__name__}: {error}",
+                f"command {words[0]} could not be loaded: {described(error)}",
                 "run agentfeedback plugins",
             ) from error
         status: int = run(words[1:])

@@ -84,7 +84,17 @@ class Laid:
     @cached_property
     def digests(self) -> dict[str, dict[str, Any]]:
         """The digest of every session by id, made by as few command lines as the run cap allows."""
+        return self._digested[0]
+
+    @cached_property
+    def failed(self) -> dict[str, str]:
+        """Why a session that should have a digest has none, by id."""
+        return self._digested[1]
+
+    @cached_property
+    def _digested(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         found: dict[str, dict[str, Any]] = {}
+        failed: dict[str, str] = {}
         refs = [self._ref(id) for id in self.sessions]
         while refs:
             outcome = self.run("sessions", "digest", *refs, "--json", "--allow-unknown-project")
@@ -94,8 +104,11 @@ class Laid:
                 )
             run = json.loads(outcome.stdout)
             found.update((digest["session_id"], digest) for digest in run["sessions"])
-            refs = [ref for ref in refs if ref in run["deferred"]] if run["sessions"] else []
-        return found
+            for error in run["errors"]:
+                if error["state"] == "unreadable":
+                    failed[error["ref"].partition(":")[2]] = error["message"]
+            refs = run["deferred"] if run["sessions"] else []
+        return found, failed
 
     def _ref(self, id: str) -> str:
         return f"{self.corpus.harness}:{id}"

@@ -84,6 +84,8 @@ class SessionItem(_CorpusItem):
     def runtest(self) -> None:
         laid = self.parent.laid
         digest = laid.digests.get(self.name)
+        if why := laid.failed.get(self.name):
+            raise _Broken(why)
         if digest is None:
             return  # a session no digest is made of (refused, unsupported) has no event to label
         if digest["truncated"]:

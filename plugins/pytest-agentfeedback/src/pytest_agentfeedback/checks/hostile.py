@@ -1,0 +1,121 @@
+"""Any bytes at all: never an exception, never a lost line, and the laws hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pytest_agentfeedback import fuzz, laws
+from pytest_agentfeedback.recorder import shifted
+from pytest_agentfeedback.subject import Subject, no_faults
+
+if TYPE_CHECKING:
+    from agentfeedback.reader import Place
+
+    from pytest_agentfeedback.corpus import Bench
+
+
+class HostileChecks(Subject):
+    #: How many logs at random each check reads; `AGENTFEEDBACK_FUZZ=n` in the environment: n times as many.
+    examples: int = 60
+
+    def test_line_that_is_no_object_is_counted(self, bench: Bench) -> None:
+        """A line that is no JSON object is one unparsed line; all others are told as before, at their offsets."""
+        faults = []
+        for each in self._logs(bench):
+            whole = self._record(each.lines, each.place)
+            for index in self._positions(each.lines):
+                for name, line in fuzz.NO_OBJECTS.items():
+                    lines = [*each.lines[:index], line, *each.lines[index:]]
+                    start = sum(len(before) + 1 for before in each.lines[:index])
+                    told = shifted(self._record(lines, each.place), 0, 0)
+                    want = shifted(whole, start, len(line) + 1)
+                    where = f"{each.session.id}, {name} after line {index}"
+                    if told.unparsed != tuple(sorted((*want.unparsed, start))):
+                        faults.append(f"{where}: unparsed lines at {told.unparsed}")
+                    elif told.entries != want.entries:
+                        faults.append(f"{where}: the other lines are told otherwise")
+        no_faults("a line that is no object", faults)
+
+    def test_unknown_line_changes_nothing_else(self, bench: Bench) -> None:
+        """A line of an unknown type, and one of 5 MB, leave what other lines tell as it was, at their offsets."""
+        faults = []
+        for each in self._logs(bench):
+            whole = self._record(each.lines, each.place)
+            index = max(1, len(each.lines) // 2)
+            start = sum(len(before) + 1 for before in each.lines[:index])
+            for name, line in fuzz.UNKNOWN.items():
+                lines = [*each.lines[:index], line, *each.lines[index:]]
+                told = shifted(self._record(lines, each.place), 0, 0)
+                want = shifted(whole, start, len(line) + 1)
+                if tuple(entry for entry in told.entries if entry.offset != start) != want.entries:
+                    faults.append(f"{each.session.id}, {name} after line {index}")
+        no_faults("the other lines are told otherwise", faults)
+
+    def test_any_member_may_have_any_type(self, bench: Bench) -> None:
+        """Each member of each line replaced by a value of each JSON type, or left out, raises nothing and loses no line."""
+        faults: list[str] = []
+        for each in self._logs(bench):
+            for index, what, line in fuzz.mutations(each.lines):
+                lines = [*each.lines[:index], line, *each.lines[index + 1 :]]
+                where = f"{each.session.id}, line {index + 1}, {what}"
+                faults += (f"{where}: {fault}" for fault in self._faults(lines, each.place))
+        no_faults("a member of another type", faults)
+
+    def test_any_log_is_read(self, bench: Bench) -> None:
+        """Logs at random raise nothing, each complete line counts, and a tally counts what a timeline does."""
+        place = self._logs(bench)[0].place
+
+        def check(lines: list[bytes]) -> None:
+            no_faults(f"log {lines!r:.2000}", self._faults(lines, place))
+
+        self._each_log(bench, check)
+
+    def test_prefix_law_holds_for_any_log(self, bench: Bench) -> None:
+        """The prefix law holds for logs at random too: lines permuted, repeated, mutated and cut short."""
+        place = self._logs(bench)[0].place
+
+        def check(lines: list[bytes]) -> None:
+            whole = self._record(lines, place)
+            for cut in self.cuts(lines):
+                part = self._record(lines[:cut], place)
+                size = sum(len(line) + 1 for line in lines[:cut])
+                faults = laws.prefix_faults(part, whole, size)
+                no_faults(f"cut after {cut} lines of {lines!r:.3000}", faults)
+
+        self._each_log(bench, check)
+
+    def _each_log(self, bench: Bench, check: object) -> None:
+        assert callable(check)
+        sessions = [each.lines for each in self._logs(bench)]
+        fuzz.each_example(fuzz.logs(sessions), check, self.examples)
+        if (more := self.more_logs()) is not None:
+            fuzz.each_example(more, check, self.examples)
+
+    def _positions(self, lines: Sequence[bytes]) -> list[int]:
+        """After the first line, in the middle and at the end: a first line may be special."""
+        return sorted({1, max(1, len(lines) // 2), len(lines)} if lines else {0})
+
+    def _faults(self, lines: Sequence[bytes], place: Place) -> list[str]:
+        try:
+            told, log = self._recorded(lines, place)
+            tally = self._tally(lines, place).counts()
+        except Exception as error:
+            return [f"read raises {error!r}"]
+        faults = laws.count_faults(tally, told.counts)
+        size = sum(len(line) + 1 for line in lines)
+        if (log.lines, log.size) != (len(lines), size):
+            faults.append(f"{log.lines} lines of {log.size} bytes were read, of {len(lines)}, {size}")
+        starts, no_objects = set(), set()
+        offset = 0
+        for line in lines:
+            starts.add(offset)
+            if fuzz.is_object(line) is False:
+                no_objects.add(offset)
+            offset += len(line) + 1
+        unparsed = set(told.unparsed)
+        if len(unparsed) != len(told.unparsed) or not no_objects <= unparsed <= starts:
+            faults.append(f"unparsed lines at {told.unparsed}, no objects at {sorted(no_objects)}")
+        if both := unparsed & {entry.offset for entry in told.entries}:
+            faults.append(f"lines that are unparsed and entries: {sorted(both)}")
+        return faults

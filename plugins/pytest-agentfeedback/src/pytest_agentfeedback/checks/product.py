@@ -1,0 +1,86 @@
+"""The reader as users get it: cheap to install, its corpus labelled, its output known, its speed shown."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from agentfeedback.tally import Tally
+
+from pytest_agentfeedback import labels
+from pytest_agentfeedback.subject import Subject, no_faults
+
+if TYPE_CHECKING:
+    from pytest_agentfeedback.corpus import Bench
+
+#: Bytes a log is repeated to, so that its time can be told.
+_ENOUGH = 4_000_000
+
+
+class ProductChecks(Subject):
+    def test_plugin_imports_lazily(self) -> None:
+        """Importing the plugin loads neither its reader module nor sqlite3: every command pays for that."""
+        (plugin,) = entry_points(group="agentfeedback.readers", name=self.harness)
+        code = (
+            "import sys, agentfeedback.hookspecs; before = set(sys.modules)\n"
+            f"import {plugin.module}; print(*sorted(set(sys.modules) - before))"
+        )
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        package = plugin.module.partition(".")[0]
+        heavy = [
+            name
+            for name in done.stdout.split()
+            if name == "sqlite3" or (name.startswith(f"{package}.") and name != plugin.module)
+        ]
+        no_faults(f"importing {plugin.module} loads", heavy)
+
+    def test_labels_hold(self, bench: Bench) -> None:
+        """The digests show each failure of the corpus as its label says, and no failure is without a label."""
+        laid = self._laid(bench)
+        found = labels.load(laid.corpus.labels)
+        faults = labels.duplicates(found)
+        for label in found:
+            if why := labels.broken(label, laid.digests.get(label.session)):
+                faults.append(f"{why}\nedit {laid.corpus.labels}:{label.line}")
+        for id, digest in laid.digests.items():
+            faults += (f"{id}: no label for {each}" for each in labels.unlabelled(found, digest))
+        faults += (f"{id}: {why}" for id, why in laid.failed.items())
+        no_faults("labels", faults)
+
+    def test_goldens_match(self, bench: Bench, golden: Callable[[str], Any]) -> None:
+        """`sessions list` and the digest of each session of the corpus print exactly what they did before."""
+        laid = self._laid(bench)
+        printed = {"list": laid.listing} | {f"{id}.digest": laid.digest(id) for id in laid.sessions}
+        differ = {}
+        for name, stdout in printed.items():
+            kept = golden(f"{self.harness}/{name}")
+            if not kept == stdout:  # each is compared, or those after a difference count as unused
+                differ[name] = "\n".join(kept.get_assert_diff())
+        no_faults(
+            "not as the golden says (after a look: nox -s goldens)",
+            [f"{name}: {lines}" for name, lines in differ.items()],
+        )
+
+    def test_throughput_is_shown(self, bench: Bench, say: Callable[[str], None]) -> None:
+        """How fast the longest session of the corpus is read, when repeated, is said in the summary."""
+        longest = max(self._logs(bench), key=lambda each: sum(map(len, each.lines)))
+        size = sum(len(line) + 1 for line in longest.lines)
+        lines = longest.lines * (_ENOUGH // max(size, 1) + 1)
+        reader, log = self._reader, self.log(lines)
+        start = time.perf_counter()
+        reader.read(log, longest.place, Tally.for_reader(reader.rewrites))
+        seconds = time.perf_counter() - start
+        assert log.lines == len(lines)
+        say(
+            f"{self.harness}: {log.size / seconds / 1e6:.0f} MB/s, "
+            f"{seconds / len(lines) * 1e6:.1f} microseconds a line"
+        )
