@@ -8,12 +8,12 @@ hold no secret), dense secrets (one in every other line) and hostile repeats.
 
 import inspect
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
 
-from agentfeedback.scrub import CAPTURE, SUBMIT, Scrubber, Table
-from agentfeedback.scrub.engine import _compile
+from agentfeedback.scrub import CAPTURE, SUBMIT, Scrubber, Table, capture, fields, flags, submit
 
 HOSTILE = {
     "letters": "A",
@@ -88,20 +88,37 @@ def dense(size: int) -> str:
     return unit * (size // len(unit) + 1)
 
 
+# What the rules that are functions would be as one pattern each.
+_PLAIN = {
+    (SUBMIT, "private_key"): "(?s:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?"
+    r"(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z))",
+    (SUBMIT, "url_credentials"): submit._URL,
+    (SUBMIT, "assignment"): submit._ASSIGNMENT,
+    (CAPTURE, "url_password"): capture._URL,
+    (CAPTURE, "flag_value"): flags._FLAG.pattern.decode() + r"([^ \t\n]+)",
+    (CAPTURE, "field"): fields._FIELD.pattern.decode() + r"\\*\"((?:[^\"\\]|\\.)*)",
+    (CAPTURE, "assignment"): fields._ASSIGNED.pattern.decode() + r"[\"']?([^ \t\n\"',;&)\]}]+)",
+}
+_PLAIN[CAPTURE, "private_key"] = _PLAIN[SUBMIT, "private_key"]
+
+
 def naive(table: Table) -> Callable[[str], str]:
-    """The rules of the table one after the other, without the needle pass in front."""
-    rules = _compile(table, ()).rules
+    """The table as plain `re`, one rule after the other over the whole text."""
+    rules = [
+        (re.compile(_PLAIN.get((table, rule.kind), rule.pattern), re.ASCII), rule)
+        for rule in table.formats
+    ]
 
     def run(text: str) -> str:
-        buf = text.encode("utf-8", "surrogatepass")
-        for rule in rules:
-            pieces, pos = [], 0
-            for start, end, quote in rule.find(buf):
-                if start >= pos and start < end and not rule.guard(buf, start, end):
-                    pieces += (buf[pos:start], quote, rule.marker, quote)
-                    pos = end
-            buf = b"".join((*pieces, buf[pos:]))
-        return buf.decode("utf-8", "surrogatepass")
+        for pattern, rule in rules:
+            marker = f"[REDACTED:{rule.kind}]"
+
+            def replace(match: re.Match[str], marker: str = marker) -> str:
+                whole, value = match[0], match[match.lastindex or 0]
+                return whole if value.startswith("[REDACTED:") else whole.replace(value, marker)
+
+            text = pattern.sub(replace, text)
+        return text
 
     return run
 

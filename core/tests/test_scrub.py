@@ -133,7 +133,7 @@ _ASSIGNED = [
 @pytest.mark.parametrize(("table", "template"), _ASSIGNED, ids=range(len(_ASSIGNED)))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    value=st.from_regex(r"[A-Za-z0-9!%^*+_~.-]{3}Q9[A-Za-z0-9!%^*+_~.]{3}", fullmatch=True),
+    value=st.from_regex(r"[A-Za-z0-9!^*+_~.-]{3}Q9[A-Za-z0-9!^*+_~.]{3}", fullmatch=True),
     left=st.sampled_from(["", "\n", " ", "é ", "a\n", "x; ", "> ", "+", "\t", "12→"]),
     right=st.sampled_from(["", "\n", " ", " é", "\nb", "; x", "\r\n", " \\"]),
 )
@@ -292,6 +292,8 @@ def test_formats_of_plugins_are_added_and_cannot_take_away() -> None:
     assert scrubber.text("use ACME-1 acme-1234") == "use ACME-1 [REDACTED:acme_key]"
     assert scrubber.text("token=acme-1234") == "token=[REDACTED:assignment]"
     assert scrubber.tree({"a": "acme-1234"}) == {"a": "[REDACTED:acme_key]"}
+    spaced = Format("pin", "PIN is ([0-9]{4})", needles=("pin is ",), value=(1,))
+    assert Scrubber(SUBMIT, extra=(spaced,)).text("PIN is 1234") == "PIN is [REDACTED:pin]"
     words = Format("words", "[a-z]+|.", needles=())
     text = Scrubber(SUBMIT, extra=(words,)).text("token=x é")
     assert "x" not in text.replace("REDACTED", "")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentfeedback.timeline import Call, Entry, Timeline
-from agentfeedback.wire import Flagged, Retry
+from agentfeedback.wire import Flagged, Retry, encode
 
 DETECTOR_VERSION = "1"
 
@@ -120,7 +120,10 @@ class Guarded(Detector):
 
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         try:
-            return list(self._detector.find(timeline))
+            found = list(self._detector.find(timeline))
+            for finding in found:
+                encode((id(finding.owner), finding.value))  # raises here what could not be shown
+            return found
         except Exception as error:  # noqa: BLE001 - the plugin is named, the digest goes on
             self._failed(self.name, "find", error)
             return ()

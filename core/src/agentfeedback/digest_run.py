@@ -87,6 +87,7 @@ class DigestRun:
         try:
             built: Built = self._host.first(
                 "digest_session",
+                check=_can_be_printed,
                 session=session,
                 timeline=timeline,
                 start=timeline.start,
@@ -126,6 +127,12 @@ class DigestRun:
         for digest, mark in zip(self._run.sessions, self._marks, strict=True):
             self._host.announce("session_digested", digest=digest, watermark=mark)
         return self._run
+
+
+def _can_be_printed(built: Built) -> None:
+    if not isinstance(built, Built) or built.covered < 0 or "ref" not in built.digest:
+        raise TypeError("no digest")
+    orjson.dumps(built.digest)
 
 
 def missing(ref: Ref, report: Report, row: Row | None) -> tuple[str, str]:

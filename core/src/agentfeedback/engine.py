@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, fields
 
 from agentfeedback import wire
 from agentfeedback.builtin import Builtin
 from agentfeedback.caps import Caps
 from agentfeedback.config import Paths, load
-from agentfeedback.detect import CORE_DETECTORS, Guarded
+from agentfeedback.detect import CORE_DETECTORS, Detector, Guarded
 from agentfeedback.digest import Digester
 from agentfeedback.digest_run import DigestRun, missing
 from agentfeedback.examine import Examiner, Seen
@@ -24,7 +24,7 @@ from agentfeedback.host import Host
 from agentfeedback.listing import hidden_by, listed, shown_store
 from agentfeedback.reader import Home, Reader, Report, Session
 from agentfeedback.refs import Ref, valid_id
-from agentfeedback.scrub import SUBMIT, Scrubber
+from agentfeedback.scrub import SUBMIT, Format, Scrubber
 from agentfeedback.watermark import Row, WatermarkStore
 
 
@@ -57,7 +57,9 @@ class Engine:
         self.caps = Caps()
         self._progress = progress or (lambda label, total: _Silent())
         # With --home the harnesses' own variables say nothing about that home (D20).
-        self.home = Home(self.paths.store_home, {} if home is not None else dict(environ))
+        self.home = Home(
+            self.paths.store_home, {} if home is not None else dict(environ), self.paths.cache
+        )
         self.config = load(self.paths.config_file)
         self._builtin = Builtin(self.config, self.paths)
         host.start(self._builtin)
@@ -75,7 +77,7 @@ class Engine:
     @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubs with the core's formats and those of plugins."""
-        formats = self.host.collect("register_scrub_formats")
+        formats = self.host.collect("register_scrub_formats", check=_compiles)
         return Scrubber(SUBMIT, extra=tuple(item for item in formats if item not in SUBMIT.formats))
 
     @cached_property
@@ -84,7 +86,7 @@ class Engine:
             detector
             if isinstance(detector, CORE_DETECTORS)
             else Guarded(detector, self.host.failed)
-            for detector in self.host.collect("register_detectors")
+            for detector in self.host.collect("register_detectors", check=_names_its_findings)
         ]
         self._builtin.digester = Digester(detectors, self.scrubber)
         return self._builtin.digester
@@ -290,6 +292,17 @@ class Engine:
 
     def _finish(self, command: str, **numbers: int) -> None:
         self.host.announce("run_finished", summary={"command": command, **numbers})
+
+
+def _compiles(format: Format) -> None:
+    Scrubber(SUBMIT, extra=(format,)).text("")
+
+
+def _names_its_findings(detector: Detector) -> None:
+    if not isinstance(detector, Detector) or not detector.name:
+        raise TypeError("no detector")
+    if detector.name in {member.name for member in fields(wire.Digest)}:
+        raise ValueError(f"{detector.name} is a member of every digest")
 
 
 class _Silent:

@@ -139,7 +139,7 @@ class Examiner:
         for name, answer in self._host.each(
             "session_verdict", session=session, place=place, stage=stage
         ):
-            if isinstance(answer, Exception):
+            if isinstance(answer, BaseException):
                 self._host.failed(name, "session_verdict", answer)
                 verdicts.append(Verdict("denied", f"gate {name} failed"))
             elif answer is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import pluggy
@@ -19,6 +19,8 @@ from agentfeedback import hookspecs
 from agentfeedback.errors import UsageError
 from agentfeedback.reader import Reader
 
+#: Raises for what a plugin must not hand over.
+Check = Callable[[Any], object]
 Kind = Literal["reader", "gate", "plugin", "command", "installer"]
 GROUPS: dict[str, Kind] = {
     "agentfeedback.readers": "reader",
@@ -137,7 +139,7 @@ class Host:
             if plugin.kind not in ("command", "installer"):
                 self._register(loaded, plugin)
             plugin.loaded = loaded
-        except Exception as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
             plugin.error = described(error)
             self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
 
@@ -161,13 +163,13 @@ class Host:
             return
         found = {}
         for name, answer in self.each("register_readers", only=plugin.loaded):
-            if isinstance(answer, Exception):
-                plugin.error = described(answer)
+            try:
+                readers = list(_answered(answer) or ())
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the plugin is named, the other readers work
+                plugin.error = described(error)
                 self.warn(f"plugin {name} could not register its readers: {plugin.error}")
                 return
-            found.update(
-                {reader.harness: reader for reader in answer or () if isinstance(reader, Reader)}
-            )
+            found.update({item.harness: item for item in readers if isinstance(item, Reader)})
         if plugin.name in found:
             self._readers[plugin.name] = found[plugin.name]
         else:
@@ -188,39 +190,52 @@ class Host:
                 answer = implementation.function(
                     *(arguments[name] for name in implementation.argnames)
                 )
-            except Exception as error:  # noqa: BLE001 - handed to the caller, who names the plugin
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the caller, who names the plugin
                 answer = error
             yield implementation.plugin_name.split(" ")[-1], answer
 
-    def collect(self, hook: str, **arguments: Any) -> list[Any]:
-        """All items of a registering hook, the core's first; a failing plugin is named and skipped."""
+    def collect(self, hook: str, *, check: Check | None = None, **arguments: Any) -> list[Any]:
+        """All items of a registering hook, the core's first; a failing plugin is named and skipped.
+
+        `check` raises for what is no proper item of a plugin.
+        """
         answers = list(self.each(hook, **arguments))
         items: list[Any] = []
         for name, answer in reversed(answers):
-            if isinstance(answer, Exception):
-                self.failed(name, hook, answer)
-            else:
-                items.extend(answer or ())
+            try:
+                for item in _answered(answer) or ():
+                    if check is not None and name != CORE:
+                        check(item)
+                    items.append(item)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the plugin is named, the others are heard
+                self.failed(name, hook, error)
         return items
 
-    def first(self, hook: str, **arguments: Any) -> Any:
-        """The first answer that is not None; a failing plugin is named and passed over, the core's own error is raised."""
+    def first(self, hook: str, *, check: Check | None = None, **arguments: Any) -> Any:
+        """The first answer that is not None; a failing plugin is named and passed over, the core's own error is raised.
+
+        `check` raises for what is no proper answer of a plugin.
+        """
         for name, answer in self.each(hook, **arguments):
-            if isinstance(answer, Exception):
-                if name == CORE:
-                    raise answer
-                self.failed(name, hook, answer)
-            elif answer is not None:
+            try:
+                if _answered(answer) is None:
+                    continue
+                if check is not None and name != CORE:
+                    check(answer)
                 return answer
+            except (Exception, SystemExit) as error:
+                if name == CORE:
+                    raise
+                self.failed(name, hook, error)
         return None
 
     def announce(self, hook: str, **arguments: Any) -> None:
         """Tell every listener; a failing one is named and the others are still told."""
         for name, answer in self.each(hook, **arguments):
-            if isinstance(answer, Exception):
+            if isinstance(answer, BaseException):
                 self.failed(name, hook, answer)
 
-    def failed(self, name: str, hook: str, error: Exception) -> None:
+    def failed(self, name: str, hook: str, error: BaseException) -> None:
         """Name a plugin whose hook raised. The text of the error may quote a log, so only its type is told."""
         self.warn(f"plugin {name} failed in {hook}: {type(error).__name__}")
 
@@ -231,7 +246,13 @@ class Host:
             self._warn(sentence)
 
 
-def described(error: Exception) -> str:
+def _answered(answer: Any) -> Any:
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
+
+
+def described(error: BaseException) -> str:
     """What a plugin raised while it was loaded, for a person: type and scrubbed text."""
     from agentfeedback.scrub import SUBMIT, Scrubber
 

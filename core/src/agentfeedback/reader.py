@@ -23,11 +23,14 @@ StoreState = Literal["present", "absent", "unreadable", "unsupported-format"]
 class Home:
     """Where a reader looks: the home directory and the environment that may move its store (details 3.5).
 
-    With `--home DIR` (D20) `path` is DIR and `environ` is empty.
+    With `--home DIR` (D20) `path` is DIR and `environ` is empty. `cache` is the caller's own cache
+    folder, also with `--home`: a reader that must copy what it reads does so below it (D21); empty
+    stands for the system's folder of temporary files.
     """
 
     path: str
     environ: dict[str, str] = field(factory=dict)
+    cache: str = ""
 
     def directory(self, variable: str, *default: str) -> str:
         """The directory in an environment variable when that is an absolute path, else `default` below the home."""

@@ -3,7 +3,7 @@
 Shapes come before fields and assignments, so the most specific kind names a secret.
 """
 
-from .fields import assignments, fields, left_alone
+from .fields import ASSIGNMENT_HINT, FIELD_HINT, assignments, fields, left_alone
 from .flags import HINT as FLAG_HINT
 from .flags import flags
 from .formats import (
@@ -24,7 +24,8 @@ from .formats import (
     Table,
     edge,
 )
-from .names import NAME_END_HINT, is_secret
+from .names import is_secret
+from .urls import url_values
 
 # After `_` or `-` a token is recognised, after a letter or a digit not (C84).
 _LEFT = "[A-Za-z0-9]"
@@ -69,6 +70,11 @@ _SHAPES = (
     _shape("huggingface_token", "hf_", "[A-Za-z0-9]{30,}"),
 )
 
+_URL = (
+    r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,31}+://"
+    r"[^ \t\n\r\f\v/@:\"']*+:([^ \t\n\r\f\v/\"']+)@"
+)
+_URL_HINT = r"://[^ \t\n\r\f\v/@:\"']*:[^ \t\n\r\f\v/\"']+@"
 _NAMED = (
     "pass",
     "pwd",
@@ -89,12 +95,10 @@ CAPTURE = Table(
         *_SHAPES,
         Format(
             "url_password",
-            r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,31}+://"
-            r"[^ \t\n\r\f\v/@:\"']*+:([^ \t\n\r\f\v/\"']+)@",
             needles=("://",),
-            value=(1,),
+            find=url_values(_URL, _URL_HINT),
             guard=left_alone,
-            hint=r"://[^ \t\n\r\f\v/@:\"']*:[^ \t\n\r\f\v/\"']+@",
+            hint=_URL_HINT,
         ),
         Format(
             "bearer",
@@ -116,14 +120,14 @@ CAPTURE = Table(
             needles=_NAMED,
             find=fields,
             guard=left_alone,
-            hint=rf"(?i:{NAME_END_HINT})[-_. ]*\\*\"{WS}*:{WS}*[^ \t\n\r\f\vtfn]",
+            hint=FIELD_HINT,
         ),
         Format(
             "assignment",
             needles=_NAMED,
             find=assignments,
             guard=left_alone,
-            hint=rf"(?i:{NAME_END_HINT})[-_.]*(?:\\*[\"'])?{WS}*(?:=|:){WS}*[^ \t\n\r\f\v,;&)\]}}]",
+            hint=ASSIGNMENT_HINT,
         ),
     ),
     member=is_secret,

@@ -4,11 +4,14 @@ Most strings of a transcript hold no secret, so that pass is the cost that count
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from .formats import MARKER, Finder, Format, Guard, Span, Table
+from .needle import Search, re2_search
+
+_Tree = TypeVar("_Tree")
 
 MAX_DEPTH = 200
 """Levels of containers that are walked; what lies deeper is replaced whole (C21)."""
@@ -21,27 +24,15 @@ _LONGEST_MARKER = 80
 
 class _Rule(NamedTuple):
     marker: bytes
-    hint: Callable[[bytes], object]
+    hint: Search
     find: Finder
     guard: Guard
 
 
 class _Compiled(NamedTuple):
-    any: Callable[[bytes], object]
+    any: Search
     rules: tuple[_Rule, ...]
     names: tuple[_Rule, ...]
-
-
-def _re2(pattern: str) -> Callable[[bytes], object]:
-    """A search in RE2, byte for byte: linear whatever the pattern and the text are."""
-    import re2  # at the first use: commands that scrub nothing do not load it
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    # A full state cache makes RE2 forget and start again, which hostile texts could use.
-    options.max_mem = 64 << 20
-    search: Callable[[bytes], object] = re2.compile(pattern.encode(), options).search
-    return search
 
 
 def _hint(rule: Format) -> str:
@@ -71,10 +62,12 @@ def _finder(rule: Format) -> Finder:
 def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
     formats = table.formats + extra
     rules = tuple(
-        _Rule(f"[REDACTED:{rule.kind}]".encode(), _re2(_hint(rule)), _finder(rule), rule.guard)
+        _Rule(
+            f"[REDACTED:{rule.kind}]".encode(), re2_search(_hint(rule)), _finder(rule), rule.guard
+        )
         for rule in formats
     )
-    union = _re2("|".join(f"(?:{_hint(rule)})" for rule in formats))
+    union = re2_search("|".join(f"(?:{_hint(rule)})" for rule in formats))
     names = tuple(
         compiled
         for compiled, rule in zip(rules, formats, strict=True)
@@ -185,7 +178,7 @@ class Scrubber:
         pieces.append(buf[pos:])
         return b"".join(pieces)
 
-    def tree(self, obj: Any) -> Any:
+    def tree(self, obj: _Tree) -> _Tree:
         """Return a copy of a tree of dicts, lists, strings and scalars without secrets.
 
         The value under a secret member name goes as a whole; containers deeper than `MAX_DEPTH`
@@ -196,7 +189,7 @@ class Scrubber:
         strings: list[str] = []
         _collect(obj, 0, strings, bool(compiled.names))
         dirty = compiled.any(_encode("\n".join(strings))) is not None
-        return self._walk(obj, 0, dirty)
+        return cast("_Tree", self._walk(obj, 0, dirty))
 
     def _walk(self, obj: Any, depth: int, dirty: bool) -> Any:
         if isinstance(obj, str):
@@ -212,7 +205,8 @@ class Scrubber:
         if isinstance(obj, list | tuple):
             if depth >= MAX_DEPTH:
                 return self._marker()
-            return [self._walk(item, depth + 1, dirty) for item in obj]
+            items = [self._walk(item, depth + 1, dirty) for item in obj]
+            return items if isinstance(obj, list) else tuple(items)
         return obj
 
     def _member(self, name: Any, value: Any, depth: int, dirty: bool) -> Any:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 
 from .formats import MARKER, WS, Span
-from .names import LONGEST_END, NAME_END, is_part, name_start
+from .names import LONGEST_END, NAME_END, NAME_END_HINT, is_part, name_start
+from .needle import next_start
 from .quoted import ESCAPED, OPENING, bracket_end, closing, quoted_value, rest_end, slashes
 
 _LEFT_ALONE = re.compile(
-    rb"(?i:true|false|null|none)|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}|%[A-Za-z_][A-Za-z0-9_]*%"
+    rb"(?i:true|false|null|none)|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}|%[A-Z_][A-Z0-9_]*%"
     rb"|<[^<>\n]*>|\*{3,}|[\[{(]+"
 )
 
@@ -29,6 +30,8 @@ def left_alone(buf: bytes, start: int, end: int) -> bool:
 # --- 17 field ---------------------------------------------------------------------------------
 
 _FIELD = re.compile(rf"(?i:{NAME_END})[-_. ]*+(?P<slashes>\\{{0,7}}+)\"{WS}*+:{WS}*+".encode())
+FIELD_HINT = rf"(?i:{NAME_END_HINT})[-_. ]*\\*\"{WS}*:{WS}*[^ \t\n\r\f\vtfn]"
+_next_field = next_start(FIELD_HINT)
 _NUMBER = re.compile(rb"-?[0-9][0-9.eE+-]*")
 _EMPTY = re.compile(rb"\[[ \t\r\n]*+\]|\{[ \t\r\n]*+\}")
 
@@ -36,7 +39,11 @@ _EMPTY = re.compile(rb"\[[ \t\r\n]*+\]|\{[ \t\r\n]*+\}")
 def fields(buf: bytes) -> Iterator[Span]:
     """Values of JSON fields in a text: strings inside their quotes, numbers, whole subtrees."""
     pos = 0
-    while match := _FIELD.search(buf, pos):
+    while (at := _next_field(buf, pos)) >= 0:
+        pos = at + 1
+        match = _FIELD.match(buf, at)
+        if match is None:
+            continue
         pos = match.end()
         if match["part"] and not is_part(buf, match.start("part")):
             continue
@@ -68,6 +75,8 @@ _ASSIGNED = re.compile(
     rf"(?i:{NAME_END})[-_.]*+(?:\\{{0,7}}+[\"'])?{WS}*+"
     rf"(?P<sep>=>|={{1,3}}|:=?(?!:)){WS}*+".encode()
 )
+ASSIGNMENT_HINT = rf"(?i:{NAME_END_HINT})[-_.]*(?:\\*[\"'])?{WS}*(?:=|:){WS}*[^ \t\n\r\f\v,;&)\]}}]"
+_next_assignment = next_start(ASSIGNMENT_HINT)
 # A marker or `${NAME}` in a value counts as one character: its bracket does not end the value.
 _UNQUOTED = re.compile(
     rb"<[^<>\n]*>|(?:[^ \t\n\r\f\v\"',;&)\]}\\\[$]|\[REDACTED:[a-z_]+\]|\$\{[A-Z_][A-Z0-9_]*\}|[\[$]"
@@ -117,8 +126,11 @@ def assignments(buf: bytes) -> Iterator[Span]:
     next one (`auth:` and `password: x` on two lines) whose value would be passed over.
     """
     pos = last = 0
-    while match := _ASSIGNED.search(buf, pos):
-        pos = match.start() + 1
+    while (at := _next_assignment(buf, pos)) >= 0:
+        pos = at + 1
+        match = _ASSIGNED.match(buf, at)
+        if match is None:
+            continue
         if match["part"] and not is_part(buf, match.start("part")):
             continue
         if match.end() < last:

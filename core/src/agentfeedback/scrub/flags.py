@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 from .formats import ESCAPES, Span, edge
 from .names import NAME_END, NAME_END_HINT, is_part, name_start
+from .needle import next_start
 from .quoted import quoted_value, word_end
 
 _FLAG = re.compile(rf"(?i:{NAME_END})[-_.]*+(?:=|[ \t]++)(?![ \t-])".encode())
 
 # A command goes on after `\` and a line break; `&` alone can stand in the URL of a call.
+_next_flag = next_start(rf"(?i:{NAME_END_HINT})[-_.]*(?:=|[ \t]+)[^ \t-]")
 _WORD = "[A-Za-z0-9_]"
 _CURL = re.compile(rf"curl{edge('curl', _WORD, ESCAPES)}(?!{_WORD})".encode())
 _CURL_END = re.compile(rb"(?<!\\)\r?\n|[;|]|&&")
@@ -45,7 +47,11 @@ def _argument(buf: bytes, pos: int) -> tuple[int, int]:
 
 def _long(buf: bytes) -> Iterator[tuple[int, int]]:
     pos = 0
-    while match := _FLAG.search(buf, pos):
+    while (at := _next_flag(buf, pos)) >= 0:
+        pos = at + 1
+        match = _FLAG.match(buf, at)
+        if match is None:
+            continue
         pos = match.end()
         if match["part"] and not is_part(buf, match.start("part")):
             continue

@@ -62,8 +62,8 @@ class Table(NamedTuple):
 
 # One or more upper-case letters, digits and spaces stand for RSA, EC, OPENSSH, ENCRYPTED ...
 _PEM = "-----{} [A-Z0-9 ]*PRIVATE KEY-----"
-_BEGIN = re.compile(_PEM.format("BEGIN").encode())
-_END = re.compile(_PEM.format("END").encode())
+_BEGIN = _PEM.format("BEGIN").encode()
+_END = _PEM.format("END").encode()
 
 
 def _private_keys(buf: bytes) -> Iterator[Span]:
@@ -71,9 +71,10 @@ def _private_keys(buf: bytes) -> Iterator[Span]:
 
     Two searches instead of one lazy pattern: a lazy repeat looks for the end at every byte.
     """
+    next_begin, next_end = re.compile(_BEGIN).search, re.compile(_END).search
     pos = 0
-    while begin := _BEGIN.search(buf, pos):
-        end = _END.search(buf, begin.end())
+    while begin := next_begin(buf, pos):
+        end = next_end(buf, begin.end())
         pos = end.end() if end else len(buf)
         yield begin.start(), pos, b""
 

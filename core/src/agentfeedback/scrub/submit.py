@@ -24,6 +24,8 @@ from .formats import (
     Table,
     edge,
 )
+from .needle import next_start
+from .urls import url_values
 
 _WORD = "[A-Za-z0-9_]"
 _MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")
@@ -31,10 +33,13 @@ _MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}
 # Only what the value follows matters: a name may have anything before its secret word.
 _NAME = "(?:password|passwd|(?:client_)?secret|(?:auth_)?token|api[_-]?key|access_key|private_key)"
 _ASSIGNED = rf"(?i:{_NAME})[\"']?{WS}*+[:=]{WS}*+"
-_ASSIGNMENT = re.compile(
-    rf"{_ASSIGNED}(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))".encode()
-)
-_MEMBER = re.compile(rf"[A-Za-z0-9_.-]*(?i:{_NAME})", re.ASCII)
+_ASSIGNMENT = rf"{_ASSIGNED}(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))"
+_ASSIGNMENT_HINT = rf"(?i:{_NAME})[\"']?{WS}*[:=]{WS}*[^ \t\n\r\f\v&,;]"
+_next_assignment = next_start(_ASSIGNMENT_HINT)
+_MEMBER = rf"[A-Za-z0-9_.-]*(?i:{_NAME})"
+
+# A cheap question first: every member of every event is asked.
+_ENDINGS = ("password", "passwd", "secret", "token", "key")
 
 # Longer than any secret word with the separators after it.
 _TAIL = 24
@@ -51,17 +56,22 @@ def _assignments(buf: bytes) -> Iterator[Span]:
     The search goes on a little before the end of a value, because that end can be the name of the
     next one (`secret:` and `password: x` on two lines) whose value would be passed over.
     """
+    match_at = re.compile(_ASSIGNMENT.encode()).match
     pos = last = 0
-    while match := _ASSIGNMENT.search(buf, pos):
+    while (at := _next_assignment(buf, pos)) >= 0:
+        pos = at + 1
+        match = match_at(buf, at)
+        if match is None:
+            continue
         start, end = match.span(match.lastindex or 0)
         if start >= last:
             yield start, end, b""
             last = match.end()
-        pos = max(match.start() + 1, last - _TAIL)
+        pos = max(pos, last - _TAIL)
 
 
 def _is_member(name: str) -> bool:
-    return _MEMBER.fullmatch(name) is not None
+    return name.lower().endswith(_ENDINGS) and bool(re.fullmatch(_MEMBER, name, re.ASCII))
 
 
 def _shape(kind: str, needle: str, body: str) -> Format:
@@ -83,6 +93,7 @@ _URL = (
     r"(?<![A-Za-z0-9+.-])(?>(?<!_)(?=[A-Za-z])|[A-Za-z0-9+.-]*?[+.-](?=[A-Za-z]))"
     r"[A-Za-z0-9+.-]*+://([^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+)@"
 )
+_URL_HINT = r"://[^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+@"
 
 SUBMIT = Table(
     formats=(
@@ -121,11 +132,10 @@ SUBMIT = Table(
         ),
         Format(
             "url_credentials",
-            _URL,
             needles=("://",),
-            value=(1,),
+            find=url_values(_URL, _URL_HINT),
             guard=left_alone,
-            hint=r"://[^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+@",
+            hint=_URL_HINT,
         ),
         Format(
             "env_line",
@@ -140,7 +150,7 @@ SUBMIT = Table(
             needles=("passw", "secret", "token", "key"),
             find=_assignments,
             guard=left_alone,
-            hint=rf"(?i:{_NAME})[\"']?{WS}*[:=]{WS}*[^ \t\n\r\f\v&,;]",
+            hint=_ASSIGNMENT_HINT,
         ),
     ),
     member=_is_member,

@@ -48,6 +48,8 @@ class Laid:
         self.home = base / "home"
         self.caller = base / "caller"
         self.caller.mkdir(parents=True)
+        if not corpus.home.is_dir():
+            raise CorpusError(f"{corpus.folder}: a corpus has a folder `home`, and here is none")
         lay_out(corpus.home, self.home)
 
     def run(self, *words: str) -> command.Outcome:

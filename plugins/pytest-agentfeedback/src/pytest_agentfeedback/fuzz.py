@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 #: One value of each JSON type, and those that are likely to be taken for another.
 VALUES: tuple[Any, ...] = (None, True, 0, -1, 1.5, 10**30, "", "text", [], [None], {}, {"type": 1})
 
+#: How many items of a list are looked at.
+_FEW = 2
+#: How many lines of a session a log at random begins with.
+_MOST = 30
+
 #: Lines that are no JSON object.
 NO_OBJECTS: dict[str, bytes] = {
     "an empty line": b"",
@@ -63,28 +68,31 @@ def each_example(strategy: SearchStrategy[Any], check: Callable[[Any], None], ex
     bounds(given(strategy)(check))()
 
 
-def mutations(lines: Sequence[bytes]) -> Iterator[tuple[int, str, bytes]]:
-    """Each member of each kind of line replaced by each value, and left out: (index, what, line).
+def mutations(sessions: Sequence[Sequence[bytes]]) -> Iterator[tuple[int, int, str, bytes]]:
+    """Each member of each kind of line replaced by each value, and left out: (session, index, what, line).
 
-    Lines of one shape (the same members of the same types, and the same short words under `type`)
-    are taken once.
+    The same member of lines of one kind (those with the same words under `type` and the like) is
+    taken once.
     """
     seen = set()
-    for index, line in enumerate(lines):
-        value = _object(line)
-        shape = _shape(value)
-        if value is None or shape in seen:
-            continue
-        seen.add(shape)
-        for path in _paths(value):
-            shown = ".".join(map(str, path))
-            for other in VALUES:
-                yield index, f"{shown} = {other!r}", _written(_replaced(value, path, other))
-            yield index, f"no {shown}", _written(_removed(value, path))
+    for number, lines in enumerate(sessions):
+        for index, line in enumerate(lines):
+            value = _object(line)
+            if value is None:
+                continue
+            kind = tuple(_kinds(value))
+            for path in _paths(value):
+                if (kind, path) in seen:
+                    continue
+                seen.add((kind, path))
+                shown = ".".join(map(str, path))
+                for other in VALUES:
+                    yield number, index, f"{shown} = {other!r}", _written(_replaced(value, path, other))
+                yield number, index, f"no {shown}", _written(_removed(value, path))
 
 
 def logs(sessions: Sequence[Sequence[bytes]]) -> SearchStrategy[list[bytes]]:
-    """Logs at random: lines of a session in any order, mutated, cut short, repeated, with any bytes between."""
+    """Logs at random: lines of a session in any order, mutated, cut short, joined, with any bytes between."""
     from hypothesis import strategies as st
 
     sessions = [[line for line in lines if len(line) < 100_000] for lines in sessions]
@@ -111,10 +119,12 @@ def logs(sessions: Sequence[Sequence[bytes]]) -> SearchStrategy[list[bytes]]:
             st.sampled_from(pool).flatmap(lambda text: st.integers(0, len(text)).map(lambda n: text[:n])),
             st.binary(max_size=40).map(lambda text: text.replace(b"\n", b"")),
         )
-        order = draw(st.sampled_from(("as it is", "permuted", "made")))
+        order = draw(st.sampled_from(("as it is", "permuted", "joined", "made")))
         if order == "made":
             return draw(st.lists(line, max_size=16))
-        lines = list(pool[:40])
+        lines = list(pool[:_MOST])
+        if order == "joined":
+            lines += draw(st.sampled_from(sessions))[:_MOST]
         if order == "permuted":
             lines = draw(st.permutations(lines))
         for _ in range(draw(st.integers(0, 3))):
@@ -143,14 +153,16 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _shape(value: Any, name: str = "") -> Any:
+def _kinds(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        return tuple((key, _shape(each, key)) for key, each in value.items())
-    if isinstance(value, list):
-        return ("list", *(_shape(each) for each in value[:4]))
-    if isinstance(value, str) and name in ("type", "role", "status", "kind", "subtype"):
-        return value
-    return type(value).__name__
+        for name, each in value.items():
+            if isinstance(each, str) and name in ("type", "role", "status", "kind", "subtype"):
+                yield each
+            else:
+                yield from _kinds(each)
+    elif isinstance(value, list):
+        for each in value[:_FEW]:
+            yield from _kinds(each)
 
 
 def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -160,7 +172,7 @@ def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
         for name, each in value.items():
             yield from _paths(each, (*path, name))
     elif isinstance(value, list):
-        for index, each in enumerate(value[:4]):
+        for index, each in enumerate(value[:_FEW]):
             yield from _paths(each, (*path, index))
 
 

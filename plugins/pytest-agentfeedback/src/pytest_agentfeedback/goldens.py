@@ -6,7 +6,10 @@ written, wherever it occurs and however long it is, so that goldens are the same
 
 from __future__ import annotations
 
+import difflib
 import functools
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +17,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 if TYPE_CHECKING:
     from syrupy.location import PyTestLocation
-    from syrupy.types import SnapshotIndex
+    from syrupy.types import SerializedData, SnapshotIndex
+
+_MOST_LINES = 40
 
 
 class Golden(SingleFileSnapshotExtension):
@@ -23,6 +28,14 @@ class Golden(SingleFileSnapshotExtension):
     _write_mode = WriteMode.BINARY
     file_extension = "json"
     folder = Path()
+
+    def diff_lines(
+        self, serialized_data: SerializedData, snapshot_data: SerializedData
+    ) -> Iterator[str]:
+        """The members that differ, line by line, where both are JSON; else the lines."""
+        old, new = _shown(snapshot_data), _shown(serialized_data)
+        lines = list(difflib.unified_diff(old, new, "the golden", "printed", n=1, lineterm=""))
+        yield from lines[:_MOST_LINES] or ["the bytes differ, the JSON does not"]
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
@@ -45,3 +58,11 @@ class Golden(SingleFileSnapshotExtension):
 def kept_in(folder: Path) -> type[Golden]:
     """The extension for the goldens in a folder (one class each, since syrupy asks classes)."""
     return type("Golden", (Golden,), {"folder": folder})
+
+
+def _shown(data: SerializedData) -> list[str]:
+    text = data.decode("utf-8", "backslashreplace") if isinstance(data, bytes) else data
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False).splitlines()
+    except ValueError:
+        return text.splitlines()

@@ -93,12 +93,16 @@ class Cell(Record):
 
 
 def texts(content: str | list[Part] | None) -> list[str]:
-    """The texts of a content, without the model's thoughts."""
+    """The texts of a content, without the model's thoughts and the answers of tools."""
     if content is None:
         return []
     if isinstance(content, str):
         return [content]
-    return [part.text for part in content if part.text is not None and not part.thought]
+    return [
+        part.text
+        for part in content
+        if part.text is not None and not part.thought and part.function_response is None
+    ]
 
 
 def only_responses(content: str | list[Part] | None) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_agentfeedback.corpus import Bench
 
 #: Seconds after which a read of a FIFO is taken to wait for ever.
-_PATIENCE = 5.0
+_PATIENCE = 3.0
 
 
 class StoreChecks(Subject):
@@ -124,10 +124,12 @@ class StoreChecks(Subject):
                 # Listed while it was a file, something else when its turn came.
                 faults.extend(_raised(lambda: self._read(session, Tally()), f"{what}: {session.path}"))
 
-            if not _finishes(reading, session.path):
+            if waited := not _finishes(reading, session.path):
                 faults.append(f"{session.path}: waited on")
             os.rmdir(session.path) if os.path.isdir(session.path) else os.unlink(session.path)
             os.rename(aside, session.path)
+            if waited:
+                break
         no_faults(what, faults)
 
 

@@ -1,0 +1,252 @@
+"""How calls ended (details 14.4, as the README corrects it)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Written
+
+    Make = Callable[..., dict[str, Any]]
+
+SHELL = "run_shell_command"
+
+
+@pytest.fixture
+def ended(log: Written, call: Make) -> Callable[..., tuple[str | None, int | None]]:
+    """How a shell command with this result ended."""
+
+    def how(text: str, status: str = "success", **members: Any) -> tuple[str | None, int | None]:
+        log.lines.clear()
+        log.gemini("", call(text, status, name=SHELL, **members))
+        (told,) = log.calls()
+        return told.status, told.exit_code
+
+    return how
+
+
+def wrapped(text: str, before: str = "") -> str:
+    return f"{before}<untrusted_context>\n{text}\n</untrusted_context>"
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "told"),
+    [
+        ("success", "x", "ok"),
+        ("error", "x", "error"),
+        ("cancelled", "[Operation Cancelled] Reason: Operation cancelled by user", "interrupted"),
+        ("cancelled", "[Operation Cancelled] Reason: User denied execution.", "denied"),
+        ("error", "Tool execution denied by policy.", "denied"),
+        ("error", "Tool execution denied by policy. Because.", "denied"),
+        ("success", "Tool execution denied by policy.", "ok"),
+        ("cancelled", "Tool execution denied by policy.", "interrupted"),
+        ("error", "[Operation Cancelled] Reason: User denied execution.", "error"),
+        ("error", "log says: Tool execution denied by policy.", "error"),
+        ("executing", "x", None),
+        ("awaiting_approval", "x", None),
+        (None, "x", None),
+        (7, "x", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["read_file", SHELL])
+def test_the_status_decides(
+    log: Written, call: Make, status: Any, text: str, told: str | None, name: str
+) -> None:
+    """The harness's status decides, and the text it starts a refusal with."""
+    log.gemini("", call(text, status, member="error", name=name))
+    assert [each.status for each in log.calls()] == [told]
+
+
+def test_the_first_result_stays(log: Written, call: Make) -> None:
+    """Later writes change name and arguments, never status, text, exit code or place of a result."""
+    log.gemini(id="m1")
+    log.gemini("", call(status="executing", args={"command": "a"}), id="m1")
+    place = sum(map(len, log.lines))
+    log.gemini("", call("", "error", member="error"), id="m1")
+    log.gemini("", call("late", "success", name="other", args={"command": "b"}), id="m1")
+    log.gemini("", call("Exit Code: 3", "error", name=SHELL, args={"command": "b"}), id="m1")
+    (told,) = log.calls()
+    assert (told.status, told.excerpt, told.exit_code) == ("error", "", None)
+    assert (told.result_offset, told.tool) == (place, SHELL)
+
+
+def test_calls_of_one_message_share_its_span(log: Written, call: Make) -> None:
+    """Two refused calls of one message both carry its span; without ids they are told by position."""
+    text = "Tool execution denied by policy."
+    refused = [call(text, "error", member="error", id=id) for id in ("a", "b", "", None)]
+    span = log.gemini("", *refused)
+    log.gemini("", *refused, id=span)
+    assert [(each.span, each.status) for each in log.calls()] == [(span, "denied")] * 4
+
+
+def test_an_id_names_a_call_within_its_message(log: Written, call: Make) -> None:
+    """Another message may use the id of a call again."""
+    log.gemini("", call("x", "error"))
+    log.gemini("", call("x"))
+    assert [each.status for each in log.calls()] == ["error", "ok"]
+
+
+def test_the_text_of_a_result(log: Written, call: Make) -> None:
+    """An error before an output, and the parts of a result in their order."""
+    both = {"functionResponse": {"response": {"output": "out", "error": "bad"}}}
+    odd = [{"functionResponse": {}}, {"functionResponse": {"response": {"output": 7}}}, {}, 7]
+    last = {"functionResponse": {"response": {"output": "end"}}}
+    log.gemini("", call(status="error", result=[both, *odd, last]))
+    assert [each.excerpt for each in log.calls()] == ["bad\nend"]
+
+
+def test_what_a_call_was_given(log: Written, call: Make) -> None:
+    """A command is digested by its words; other arguments as JSON; absent ones as nothing."""
+    log.gemini("", call(args={"command": "go  build   ./..."}))
+    log.gemini("", {"name": "x"}, call(args=None, id="b"), call(args=[1], id="c"))
+    digests = [each.args_digest for each in log.calls()]
+    assert digests[:3] == ["854004a0c269", "e3b0c44298fc", "74234e98afe7"]
+    assert len(set(digests)) == 4
+
+
+@pytest.mark.parametrize(
+    ("display", "told"),
+    [
+        ({"isSubagentProgress": True, "terminateReason": "GOAL"}, "ok"),
+        ({"isSubagentProgress": True, "terminateReason": "ERROR_NO_COMPLETE_TASK_CALL"}, "error"),
+        ({"isSubagentProgress": True, "terminateReason": "TIMEOUT"}, "error"),
+        ({"isSubagentProgress": True, "terminateReason": "ABORTED"}, "interrupted"),
+        ({"isSubagentProgress": True}, "ok"),
+        ({"isSubagentProgress": True, "terminateReason": 7}, "ok"),
+        ({"isSubagentProgress": False, "terminateReason": "TIMEOUT"}, "ok"),
+        ({"terminateReason": "TIMEOUT"}, "ok"),
+        ("TIMEOUT", "ok"),
+        (None, "ok"),
+    ],
+)
+def test_a_subagent_fails_unless_it_reached_its_goal(
+    log: Written, call: Make, display: Any, told: str
+) -> None:
+    """The display of a sub-agent's call knows how it ended; the call's status does not."""
+    log.gemini("", call("Subagent finished.", resultDisplay=display))
+    assert [each.status for each in log.calls()] == [told]
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("Output: boom\nExit Code: 1\nProcess Group PGID: 7", ("error", 1)),
+        ("Output: x\nExit Code: -2", ("error", -2)),
+        ("Output: (empty)\nSignal: 9\nProcess Group PGID: 7", ("error", None)),
+        ("Output: (empty)\nExit Code: 137\nSignal: 9", ("error", 137)),
+        ("Output: x\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)", ("ok", None)),
+        ("Output: x\nExit Code: (none)\nSignal: (none)", ("ok", None)),
+        ("Output: x\nError: spawn failed\nProcess Group PGID: 7", ("ok", None)),
+        ("Output: x\nProcess Group PGID: 7", ("ok", None)),
+        ("Output: Exit Code: 1\nmore", ("ok", None)),
+        ("Output: Exit Code: 0\nExit Code: 3", ("error", 3)),
+        ("Output: x\nExit Code: 1\nError: out of order", ("ok", None)),
+        ("Output: x\nExit Code: 1\n\nProcess Group PGID: 7", ("ok", None)),
+        ("Output: x\nExit Code: 1 or so", ("ok", None)),
+        ("Exit Code: 4\nBackground PIDs: 1, 2\nProcess Group PGID: 7", ("error", 4)),
+        ("", ("ok", None)),
+    ],
+)  # fmt: skip
+def test_the_trailer_tells_how_a_command_ended(
+    ended: Callable[..., Any], text: str, how: tuple[str, int | None]
+) -> None:
+    """The trailer's lines in their order, each once, tell exit code and signal, wrapped or not."""
+    large = "Output too large. Showing first 8 characters. For full output see: /srv/app/x\n"
+    for result in (text, text + "\n\n", wrapped(text), wrapped(text) + "\n", wrapped(text, large)):
+        assert ended(result) == how
+
+
+def test_only_the_shell_has_a_trailer(log: Written, call: Make) -> None:
+    """Another tool's text is read for nothing, and neither is that of a cancelled command."""
+    log.gemini("", call("x\nExit Code: 1", id="a"))
+    log.gemini("", call("x\nExit Code: 1", "cancelled", name=SHELL))
+    assert [each.status for each in log.calls()] == ["ok", "interrupted"]
+
+
+def test_a_failed_shell_call_may_have_an_exit_code(ended: Callable[..., Any]) -> None:
+    """Status `error` with a code keeps the code; without one it is an error all the same."""
+    assert ended("x\nExit Code: 2", "error") == ("error", 2)
+    assert ended("x\nExit Code: 0", "error") == ("error", None)
+
+
+def test_the_excerpt_is_unwrapped(log: Written, call: Make) -> None:
+    """What is shown of a failed command starts with what it printed."""
+    log.gemini("", call(wrapped("Output: boom\nExit Code: 1"), name=SHELL))
+    assert [each.excerpt for each in log.calls()] == ["boom\nExit Code: 1"]
+
+
+def test_a_wrapper_the_command_printed_is_output(ended: Callable[..., Any]) -> None:
+    """Tags below the start are the command's, also its closing tag as the harness escapes it."""
+    printed = "a\n<untrusted_context>\nx\n</untrusted_context>\nExit Code: 5"
+    escaped = printed.replace("</untrusted_context>", "&lt;/untrusted_context&gt;")
+    text = wrapped(f"Output: {escaped}\nProcess Group PGID: 7")
+    assert ended(text, resultDisplay=printed) == ("ok", None)
+    assert ended(text, resultDisplay=[[{"text": line}] for line in printed.split("\n")]) == (
+        "ok",
+        None,
+    )
+
+
+@pytest.mark.parametrize("display", ["Error: fake\nExit Code: 9", [[{"text": "Error: fake   "}], [{"text": "Exit "}, {"text": "Code: 9"}], 7, [7]]])  # fmt: skip
+def test_a_printed_trailer_is_no_trailer(ended: Callable[..., Any], display: Any) -> None:
+    """What was displayed was printed; without a display nobody can tell."""
+    text = wrapped("Output: Error: fake\nExit Code: 9\nProcess Group PGID: 7")
+    assert ended(text, resultDisplay=display) == ("ok", None)
+    assert ended(text) == ("error", 9)
+    assert ended(text, resultDisplay={"x": 1}) == ("error", 9)
+
+
+LINES = st.sampled_from(
+    [
+        "ok", "x" * 50, "Error: fake", "Exit Code: 9", "Exit Code: 0", "Signal: 3", "Output: ",
+        "Background PIDs: 5", "Process Group PGID: 4", "", "  indented", "<untrusted_context>", "é\u2028",
+    ]
+)  # fmt: skip
+
+
+def screen(printed: str, width: int, height: int) -> list[list[dict[str, str]]]:
+    """The last rows of a terminal, padded to its width."""
+    rows = [
+        line[start : start + width].ljust(width)
+        for line in printed.split("\n")
+        for start in range(0, max(len(line), 1), width)
+    ]
+    return [[{"text": row[:3]}, {"text": row[3:]}] for row in rows[-height:]] + [[{"text": " "}]]
+
+
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(LINES, max_size=12),
+    st.sampled_from([None, 1, 127]),
+    st.booleans(),
+    st.sampled_from(["string", "screen", "scrolled"]),
+)
+@example(["Exit Code: 9"], None, False, "string")
+@example(["Exit Code: 9"], 9, False, "screen")
+def test_a_display_tells_what_was_printed(
+    ended: Callable[..., Any], lines: list[str], code: int | None, wrap: bool, display: str
+) -> None:
+    """Whatever a command prints, only the harness's own trailer tells how it ended."""
+    printed = "\n".join(lines).strip()
+    trailer = ["Process Group PGID: 7"]
+    if code is not None:
+        trailer.insert(0, f"Exit Code: {code}")
+    text = "\n".join([f"Output: {printed or '(empty)'}", *trailer])
+    shown: Any = printed or (f"Command exited with code: {code}" if code else "")
+    if display != "string":
+        # A real screen holds more than its last rows alone; numbers keep each screen one of a kind.
+        numbered = "\n".join(f"{number} row" for number in range(30)) + "\n" + printed
+        text = "\n".join([f"Output: {numbered.rstrip()}", *trailer])
+        shown = screen(numbered.rstrip(), 40, 200 if display == "screen" else 24)
+    assert ended(wrapped(text) if wrap else text, resultDisplay=shown) == (
+        "ok" if code is None else "error",
+        code,
+    )

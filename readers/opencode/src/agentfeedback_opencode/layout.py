@@ -1,0 +1,169 @@
+"""The virtual log: rows laid out as lines that never change once they are complete (specification, "OpenCode").
+
+A line is compact JSON with the members of its own and of its nested objects sorted by name; a value
+the harness nested (a call's input) stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Generator, Iterator
+from typing import Any, Generic, TypeVar
+
+from agentfeedback.log import Log, RowLog, Unreadable
+from agentfeedback.reader import Session
+from agentfeedback.record import Record, dumps, loads
+from agentfeedback.teller import Teller
+
+from .database import CHANGED, Stale
+from .store import Row, Schema, text
+
+R = TypeVar("R", bound="Laid")
+
+#: Members to lay out, sorted by name: None for the whole value, else what to take of an object.
+Shape = dict[str, Any]
+
+MOVED = "the session's directory changed since it was listed"
+
+
+class Laid(Record):
+    """A line of a virtual log: of a message, or of a part of the message before it."""
+
+    kind: str | None = None
+
+
+class SessionLog(RowLog):
+    """The virtual log of one session, read while it is iterated.
+
+    When the reading proves stale it is repeated once, from a database taken afresh: lines that were
+    given out already must come out the same again, else the log is unreadable.
+    """
+
+    def __init__(self, session: Session, schema: Schema) -> None:
+        self._id = session.id
+        self._row: Row = session.detail
+        self._schema = schema
+        self._reading = self._read()
+        super().__init__(self._reading)
+
+    def close(self) -> None:
+        self._reading.close()
+
+    def _read(self) -> Generator[bytes, None, None]:
+        given = _Given()
+        database = self._row.database
+        try:
+            with database.reading() as connection:
+                yield from given.onward(self._laid_out(connection))
+            return
+        except Stale:
+            database = self._row.databases.renewed(database)
+        with database.reading() as connection:
+            yield from given.onward(self._laid_out(connection))
+
+    def _laid_out(self, connection: sqlite3.Connection) -> Iterator[bytes]:
+        query = f"SELECT directory FROM {self._schema.table} WHERE id = ?"
+        found = connection.execute(query, (self._id,)).fetchone()
+        if found is None:
+            raise Unreadable("the session was deleted since it was listed")
+        if text(found[0]) != self._row.directory:
+            raise Unreadable(MOVED)
+        return self._schema.layout(connection, self._id)
+
+
+class _Given:
+    """The lines given out so far, as their number and hash."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._hash = hashlib.sha256()
+
+    def onward(self, rows: Iterator[bytes]) -> Iterator[bytes]:
+        """The lines after those given out, which `rows` must begin with."""
+        before, expected = self._count, self._hash.digest()
+        again = hashlib.sha256()
+        number = 0
+        for row in rows:
+            number += 1
+            if number > before:
+                self._count += 1
+                _add(self._hash, row)
+                yield row
+                continue
+            _add(again, row)
+            if number == before and again.digest() != expected:
+                raise Unreadable(CHANGED)
+        if number < before:
+            raise Unreadable(CHANGED)
+
+
+def _add(hash: Any, row: bytes) -> None:
+    hash.update(row)
+    hash.update(b"\n")
+
+
+def lay(data: object, shape: Shape, columns: dict[str, Any]) -> bytes:
+    """The line of a row: what `shape` names of its `data` and `columns`; `data` itself when it is no object."""
+    value = decoded(data)
+    if value is None:
+        return dumps(dict(sorted({"data": text(data), **columns}.items())))
+    return dumps(picked({**value, **columns}, shape))
+
+
+def decoded(data: object) -> dict[str, Any] | None:
+    """The object in a column of JSON text; None when it holds anything else."""
+    if isinstance(data, bytes):
+        value = loads(data)
+        if isinstance(value, dict):
+            return value
+    return None
+
+
+def picked(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    """The members of an object that `shape` names, in its order; an object of which nothing is left is left out."""
+    kept = {}
+    for name, inner in shape.items():
+        if name not in value:
+            continue
+        member = value[name]
+        if inner is None:
+            kept[name] = member
+        elif callable(inner):
+            kept[name] = inner(member)
+        elif isinstance(member, dict) and (part := picked(member, inner)):
+            kept[name] = part
+    return kept
+
+
+class Group(Generic[R]):
+    """A message and its parts: what the message is may only show in its parts."""
+
+    def __init__(self, timeline: Teller) -> None:
+        self._timeline = timeline
+        self._offsets: list[int] = []
+        self.lines: list[R] = []
+
+    def add(self, line: R) -> None:
+        self._offsets.append(self._timeline.offset)
+        self.lines.append(line)
+
+    def in_turn(self) -> Iterator[R]:
+        """Each line, made the current one of the timeline again."""
+        for offset, line in zip(self._offsets, self.lines, strict=True):
+            self._timeline.offset = offset
+            yield line
+
+
+def groups(log: Log, kind: type[R], timeline: Teller) -> Iterator[Group[R]]:
+    """The lines of a virtual log, message by message."""
+    group: Group[R] = Group(timeline)
+    for line in log.records(kind, timeline):
+        if line.kind == "message" and group.lines:
+            offset = timeline.offset
+            yield group
+            timeline.offset = offset
+            group = Group(timeline)
+        group.add(line)
+    if group.lines:
+        yield group

@@ -1,0 +1,55 @@
+"""The readers of OpenCode V1 and OpenCode 2 (specification, "OpenCode" and "OpenCode 2"; details 14.5; `README.md`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import ClassVar
+
+from agentfeedback.log import Log
+from agentfeedback.reader import Home, Place, Reader, Report, Session
+from agentfeedback.teller import Teller
+
+from . import store, v1, v2
+from .layout import SessionLog
+
+
+class _OpenCode(Reader):
+    """What both have in common: the databases, and a session's row as what the gate checks."""
+
+    schema: ClassVar[store.Schema]
+
+    def find(self, home: Home, report: Report) -> Iterable[Session]:
+        return store.sessions(home, self.schema, report)
+
+    def place(self, session: Session, *, strict: bool) -> Place:
+        directory: str = session.detail.directory
+        recorded = os.path.isabs(directory) and "\0" not in directory
+        return Place(paths=(directory,) if recorded else ())
+
+    def open(self, session: Session) -> Log:
+        return SessionLog(session, self.schema)
+
+
+class OpenCodeV1(_OpenCode):
+    """Reads the databases of OpenCode V1."""
+
+    harness = "opencode-v1"
+    format = "opencode-sqlite"
+    schema = v1.SCHEMA
+
+    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+        timeline.note(cwd=place.paths[0] if place.paths else None)
+        v1.tell(log, timeline)
+
+
+class OpenCodeV2(_OpenCode):
+    """Reads the databases of OpenCode 2."""
+
+    harness = "opencode-v2"
+    format = "opencode-v2-sqlite"
+    schema = v2.SCHEMA
+
+    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+        timeline.note(cwd=place.paths[0] if place.paths else None)
+        v2.tell(log, timeline)

@@ -1,0 +1,287 @@
+"""The format of OpenCode 2: how its rows are laid out, and what the lines say (specification, "OpenCode 2"; `README.md`).
+
+Second-hand: no OpenCode 2 was run for it. No I/O but queries.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from agentfeedback import moment
+from agentfeedback.log import Log
+from agentfeedback.record import Raw, Record, decoder, dumps
+from agentfeedback.teller import Status, Teller
+
+from .layout import Laid, Shape, decoded, lay, picked
+from .results import Input, completed, exit_code, running
+from .store import Schema, text
+
+PARTS = "session_part"
+_MESSAGES = "SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq, id"
+_LATEST = """
+    SELECT id FROM session_message WHERE session_id = ? AND type = 'assistant'
+    ORDER BY seq DESC, id DESC LIMIT 1
+"""
+_PARTS = "SELECT ordinal, data FROM session_part WHERE message_id = ? ORDER BY ordinal"
+_HAS_PARTS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session_part'"
+
+
+def layout(connection: sqlite3.Connection, session: str) -> Iterator[bytes]:
+    """The virtual log of a session, up to the first message or part that is not complete yet."""
+    has_parts = connection.execute(_HAS_PARTS).fetchone() is not None
+    latest = connection.execute(_LATEST, (session,)).fetchone()
+    # Everything before the latest assistant message is final as it stands (D27).
+    final = latest is not None
+    for raw_id, raw_type, data in connection.execute(_MESSAGES, (session,)):
+        if final and raw_id == latest[0]:
+            final = False
+        id, type = text(raw_id), text(raw_type)
+        message = decoded(data)
+        if message is not None and type == "assistant" and not final and _unfinished(message):
+            return
+        shape = _SHAPES.get(type, _MESSAGE)
+        yield lay(data, shape, {"id": id, "kind": "message", "type": type})
+        if has_parts:
+            for ordinal, part in connection.execute(_PARTS, (id,)):
+                item = decoded(part)
+                if item is not None and not final and running(item):
+                    return
+                columns = {"kind": "part", "messageID": id, "ordinal": _number(ordinal)}
+                yield lay_part(part, item, columns)
+
+
+def lay_part(data: object, item: dict[str, Any] | None, columns: dict[str, Any]) -> bytes:
+    """The line of a part row: its item below a member of its own, since both may have an `id`."""
+    if item is None:
+        return lay(data, {}, columns)
+    return dumps({"item": _item(item), **columns})
+
+
+def _item(value: Any) -> dict[str, Any]:
+    # What is no object leaves an empty one, so that every other item keeps its index.
+    if not isinstance(value, dict):
+        return {}
+    return picked(value, _ITEMS.get(value.get("type"), _TYPE))
+
+
+def _items(value: Any) -> Any:
+    return [_item(item) for item in value] if isinstance(value, list) else None
+
+
+def _returned(value: Any) -> Any:
+    if not isinstance(value, list):
+        return None
+    return [picked(item, _RETURNED) for item in value if isinstance(item, dict)]
+
+
+def _place(value: Any) -> Any:
+    return picked(value, {"directory": None}) if isinstance(value, dict) else value
+
+
+def _number(ordinal: object) -> int | str:
+    return ordinal if isinstance(ordinal, int) else text(ordinal)
+
+
+def _unfinished(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    items = content if isinstance(content, list) else []
+    return not completed(message) or any(isinstance(i, dict) and running(i) for i in items)
+
+
+_TYPE: Shape = {"type": None}
+_RETURNED: Shape = {"mime": None, "name": None, "text": None, "type": None}
+_ITEMS: dict[Any, Shape] = {
+    "text": {"text": None, "type": None},
+    "reasoning": {"text": None, "type": None},
+    "tool": {
+        "id": None,
+        "name": None,
+        "state": {
+            "content": _returned,
+            "error": {"message": None, "type": None},
+            "input": None,
+            "metadata": {"exit": None},
+            "status": None,
+        },
+        "time": {"created": None},
+        "type": None,
+    },
+}
+_MESSAGE: Shape = {"id": None, "kind": None, "time": {"created": None}, "type": None}
+_SHAPES: dict[str, Shape] = {
+    "user": {"id": None, "kind": None, "text": None, "time": {"created": None}, "type": None},
+    "assistant": {
+        "content": _items,
+        "error": {"type": None},
+        "id": None,
+        "kind": None,
+        "model": {"id": None, "providerID": None},
+        "time": {"completed": None, "created": None},
+        "type": None,
+    },
+    "idle": {"id": None, "kind": None, "outcome": None, "time": {"created": None}, "type": None},
+    "location-switched": {
+        "id": None,
+        "kind": None,
+        "location": _place,
+        "previous": _place,
+        "time": {"created": None},
+        "type": None,
+    },
+}
+
+
+SCHEMA = Schema(
+    "opencode-v2",
+    "session_v2",
+    layout,
+    {
+        "session_v2": ("id", "parent_id", "directory", "time_created", "time_updated"),
+        "session_message": ("id", "session_id", "type", "seq", "data"),
+    },
+    optional={PARTS: ("message_id", "ordinal", "data")},
+)
+
+
+# -- what the lines say ----------------------------------------------------------------------------
+
+
+class Time(Record):
+    """Milliseconds since the epoch."""
+
+    created: int | None = None
+
+
+class Model(Record):
+    id: str | None = None
+
+
+class Failure(Record):
+    type: str | None = None
+    message: str | None = None
+
+
+class Returned(Record):
+    """What a tool gave back: a text or a file."""
+
+    type: str | None = None
+    text: str | None = None
+
+
+class Metadata(Record):
+    exit: Raw = Raw()
+
+
+class State(Record):
+    status: str | None = None
+    input: Raw = Raw()
+    content: list[Returned] | None = None
+    error: Failure | None = None
+    metadata: Metadata | None = None
+
+
+class Item(Record):
+    """One item of an assistant message: a text, a thought or a tool call."""
+
+    type: str | None = None
+    text: str | None = None
+    name: str | None = None
+    state: State | None = None
+    time: Time | None = None
+
+
+class Location(Record):
+    directory: str | None = None
+
+
+class Line(Laid):
+    """A message, or a part with its `item`; `data` is there when the row held no object."""
+
+    id: str | None = None
+    type: str | None = None
+    text: str | None = None
+    time: Time | None = None
+    model: Model | None = None
+    content: list[Item] | None = None
+    outcome: str | None = None
+    location: Location | str | None = None
+    previous: Location | str | None = None
+    message: str | None = msgspec.field(default=None, name="messageID")
+    ordinal: int | str | None = None
+    item: Item | None = None
+    data: Raw = Raw()
+
+
+def tell(log: Log, timeline: Teller) -> None:
+    """Tell what a virtual log says."""
+    by_assistant = False
+    for line in log.records(Line, timeline):
+        if line.kind == "message":
+            by_assistant = line.type == "assistant"
+        if bytes(line.data) or line.kind not in ("message", "part"):
+            timeline.unparsed()
+        elif line.kind == "message":
+            _tell_message(line, timeline)
+        else:
+            _tell_part(line, timeline, by_assistant)
+
+
+def _tell_message(line: Line, timeline: Teller) -> None:
+    if line.type == "location-switched":
+        timeline.note(cwd=_directory(line.previous))
+    model = line.model.id if line.type == "assistant" and line.model is not None else None
+    timeline.entry(line.id, _at(line.time), _directory(line.location), model)
+    if line.type == "user":
+        timeline.prompt(line.text or "")
+    elif line.type == "idle" and line.outcome == "interrupted":
+        timeline.interrupt()
+    elif line.type == "assistant":
+        content = line.content or []
+        said = "\n".join(i.text for i in content if i.type == "text" and i.text and i.text.strip())
+        if said:
+            timeline.said(said)
+        for index, item in enumerate(content):
+            if item.type == "tool":
+                timeline.note(time=_at(item.time))
+                _tell_call(item, f"{line.id}/{index}", timeline)
+
+
+def _tell_part(line: Line, timeline: Teller, by_assistant: bool) -> None:
+    item = line.item if line.item is not None else Item()
+    span = f"{line.message}/{line.ordinal}"
+    timeline.entry(span, _at(item.time))
+    if item.type == "tool":
+        _tell_call(item, span, timeline)
+    elif item.type == "text" and by_assistant and item.text and item.text.strip():
+        timeline.said(item.text)
+
+
+def _tell_call(item: Item, span: str, timeline: Teller) -> None:
+    state = item.state if item.state is not None else State()
+    input = bytes(state.input) or None
+    given = decoder(Input)(input) if input is not None else None
+    command = given.command if given is not None else None
+    timeline.call(span, item.name or "", input=input, command=command, span=span)
+    returned = "\n".join(each.text for each in state.content or [] if each.text)
+    if state.status == "completed":
+        code = exit_code(bytes(state.metadata.exit)) if state.metadata is not None else None
+        timeline.result(span, "ok" if code is None else "error", returned, code)
+    elif state.status == "error":
+        problem = state.error if state.error is not None else Failure()
+        timeline.result(span, _STATUS.get(problem.type, "error"), problem.message or returned)
+
+
+def _at(time: Time | None) -> int | None:
+    return moment.milliseconds(time.created) if time is not None else None
+
+
+def _directory(place: Location | str | None) -> str | None:
+    return place.directory if isinstance(place, Location) else place
+
+
+#: What an `error.type` means; any other is an error.
+_STATUS: dict[str | None, Status] = {"permission.rejected": "denied", "aborted": "interrupted"}
