@@ -32,10 +32,10 @@ def differences(listing: dict[str, Any], truth: dict[str, dict[str, int]]) -> li
         lambda: dict.fromkeys(("sessions", *COUNTS), 0)
     )
     for session in listing["sessions"]:
-        counts = counted[session["harness"]]
+        counts, told = counted[session["harness"]], session.get("counts", {})
         counts["sessions"] += 1
         for name in COUNTS:
-            counts[name] += session["counts"][name]
+            counts[name] += told.get(name, 0)
     return [
         f"{harness}: {name} is {counted[harness][name]}, the truth is {truth.get(harness, {}).get(name, 0)}"
         for harness in sorted({*truth, *counted})

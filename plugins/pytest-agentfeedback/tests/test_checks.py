@@ -255,7 +255,7 @@ def uses_a_socket(module):
     return Tiny
 
 
-@caught_by("nothing_is_written_or_sent")
+@caught_by("nothing_is_written_or_sent", "store_is_untouched")  # the access time, where it is kept
 def connects_to_the_store(module):
     import sqlite3
 

@@ -1,4 +1,4 @@
-"""The reader of Claude Code keeps every promise of the kit, over its corpus."""
+"""The promises every reader makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of Codex rollouts keeps every promise of the kit, over its corpus."""
+"""The promises every reader makes."""
 
 from __future__ import annotations
 

@@ -73,10 +73,10 @@ class PlaceChecks(Subject):
 
     def test_place_does_not_open_the_log(self, bench: Bench) -> None:
         """Where a session ran is asked without the door that is behind the gate."""
-        reader = self._reader
+        reader, sessions = self._reader, self._sessions(bench)
         opened: list[str] = []
         with _noting_opens(type(reader), opened):
-            for session in self._sessions(bench):
+            for session in sessions:
                 for strict in (False, True):
                     reader.place(session, strict=strict)
         no_faults("place opens the log of", opened)
