@@ -28,7 +28,7 @@ class ClaudeCode(SessionMaker):
     def turn(self, goes_on: Callable[[], bool]) -> None:
         self._line("user", message={"role": "user", "content": self.text.typed()})
         self.truth.prompts += 1
-        snapshot = {"messageId": self._parent, "trackedFileBackups": {}}
+        snapshot: dict[str, Any] = {"messageId": self._parent, "trackedFileBackups": {}}
         self.add({"type": "file-history-snapshot", "snapshot": snapshot, "isSnapshotUpdate": False})
         chance = self.text.random
         for _ in self.rounds(12):
@@ -64,7 +64,12 @@ class ClaudeCode(SessionMaker):
             "cache_read_input_tokens": number(180_000), "output_tokens": number(1, 4000),
             "cache_creation": {"ephemeral_5m_input_tokens": 0}, "service_tier": "standard",
         }  # fmt: skip
-        message = {"model": "claude-opus-4-6", "id": id, "type": "message", "role": "assistant"}
+        message: dict[str, Any] = {
+            "model": "claude-opus-4-6",
+            "id": id,
+            "type": "message",
+            "role": "assistant",
+        }
         message |= {"content": [block], "stop_reason": None, "usage": usage}
         self._line("assistant", message=message, requestId="req_011C" + self.text.hex(20))
 

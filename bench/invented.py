@@ -6,13 +6,14 @@ import base64
 import math
 from random import Random
 
-_WORDS = """the a of to and in for with from this that when not is are was be read write file line
+_PROSE = """the a of to and in for with from this that when not is are was be read write file line
 session test error value index parser record offset watermark digest result command output return
 build check module function class import path json bytes string list dict state count entry prompt
 tool call status exit code denied interrupt user assistant model token cache server client store
-commit branch merge diff patch review release version config option default argument flag""".split()
-_NAMES = """self cls ctx request result config buffer item row key pos end start size path name data
-handler parser reader writer stream session store index total count limit offset""".split()
+commit branch merge diff patch review release version config option default argument flag"""
+_CODE = """self cls ctx request result config buffer item row key pos end start size path name data
+handler parser reader writer stream session store index total count limit offset"""
+_WORDS, _NAMES = _PROSE.split(), _CODE.split()
 _UNUSUAL = ["→", "✓", "—", "é", "│", "├──", "…", "🎉", "日本語"]
 _LINES = 40_000
 _BLOB = 3_200_000

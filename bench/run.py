@@ -41,7 +41,7 @@ def main() -> int:
             sessions=given.sessions,
             rounds=given.rounds,
             start_rounds=15 if not given.quick else 8,
-            scrub_bytes=1 << 20,
+            scrub_bytes=1 << 18 if given.quick else 1 << 20,
         )
         _make(bench, given)
         rows: list[Row] = []

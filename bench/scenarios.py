@@ -131,9 +131,7 @@ def one_big_session(bench: Bench) -> list[Row]:
     """One session of lines of 3 MB."""
     home = bench.big_store
     listed = bench.command("big session: list", home, *_LIST, cold=True)
-    listed = Command(
-        listed.name, listed.argv, listed.environ, listed.before, _checking(home)
-    )
+    listed = Command(listed.name, listed.argv, listed.environ, listed.before, _checking(home))
     digested = bench.command("big session: digest", home, *_DIGEST, cold=True)
     floor = bench.floor("orjson", home)
     costs = measure([floor, listed, digested], bench.rounds, bench.output)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-
 from invented import HALF_PAIR, Invented
 
 _HALF_PAIR_BYTES = HALF_PAIR.encode()

@@ -31,6 +31,8 @@ _LEAST = 3000
 _PROJECTS = 12
 _BIG_LINE = 3_000_000
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+_RATES = Rates()
+_ALL_FAIL = Rates(errors=1.0, denials=0.0)
 _NO_RATES = Rates(errors=0.0, denials=0.0, interrupts=0.0)
 
 
@@ -41,7 +43,7 @@ def make_store(
     *,
     seed: int = 1,
     mix: Mapping[str, float] = MIX,
-    rates: Rates = Rates(),
+    rates: Rates = _RATES,
     half_pairs: float = 0.0015,
 ) -> dict[str, Truth]:
     """Write about `size` bytes of sessions below `home`; answers the truth by harness.
@@ -163,7 +165,7 @@ def main() -> None:
             given.bytes,
             seed=given.seed,
             mix=given.mix,
-            rates=Rates(errors=1.0, denials=0.0) if given.failing else Rates(),
+            rates=_ALL_FAIL if given.failing else _RATES,
             half_pairs=given.half_pairs,
         )
     arguments = {name: value for name, value in vars(given).items() if name != "home"}

@@ -436,3 +436,35 @@ def test_plugins_shows_what_is_installed(machine: Machine) -> None:
     }
     assert shown(machine, "broken")["error"] == "ValueError: why"
     assert shown(machine, "codex")["hooks"] == ["register_readers"]
+
+
+def test_hook_doctor_sections(machine: Machine) -> None:
+    """A section stands in the JSON and the text with its problems; a failing plugin is a problem and hides nobody else's."""
+    code = """
+        from agentfeedback.checkup import Section
+        @hookimpl
+        def doctor_sections(checkup):
+            return [Section("spool", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
+    """
+    plugin(machine, "spooler", code)
+    plugin(machine, "failing", "@hookimpl\ndef doctor_sections(checkup):\n    raise OSError(checkup.paths.home)\n")
+    plugin(
+        machine,
+        "taking",
+        """
+        from agentfeedback.checkup import Section
+        @hookimpl
+        def doctor_sections(checkup):
+            return [Section("database", {})]
+        """,
+    )
+    done = machine.run("doctor", "--json")
+    assert done.status == 1
+    assert done.json["spool"] == {"pending": 2}
+    assert done.json["database"]["path"] == str(machine.database)
+    assert sorted(done.json["problems"]) == [
+        "it is full; empty it",
+        "plugin failing failed in doctor_sections: OSError; update or uninstall it",
+        "plugin taking failed in doctor_sections: ValueError; update or uninstall it",
+    ]
+    assert "spool      2 pending\n" in machine.run("doctor").text

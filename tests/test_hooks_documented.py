@@ -59,6 +59,7 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
     assert (plugin.get("error"), plugin["hooks"]) == (None, [name])
     digest = machine.run("sessions", "digest", "--unprocessed", "--json")
     mark = machine.run("sessions", "mark", "codex:x1", "--outcome", "nothing")
+    doctor = machine.run("doctor", "--json")
     assert (digest.status, mark.status) == (0, 0)
     assert "warning" not in digest.err + mark.err
     one, codex = (
@@ -75,6 +76,7 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
         "digest_session": codex["events"] == [] and codex["counts"]["prompts"] == 1,
         "session_digested": "claude-code:c1: " in digest.err,
         "session_marked": "codex:x1 is nothing" in mark.err,
+        "doctor_sections": doctor.json.get("team") == {"name": ""} and "no team is named; set TEAM" in doctor.json["problems"],
         "run_finished": "finished digest" in digest.err and "finished mark" in mark.err,
     }
     assert {hook for hook, seen in effect.items() if seen} == {name}

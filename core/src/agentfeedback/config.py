@@ -1,4 +1,4 @@
-"""Where the program's own files lie, and the `[collect]` table of `config.toml` (details 3.5 and 11).
+"""Where the program's own files lie, and what `config.toml` says (details 3.5 and 11; platform details 1.2).
 
 What an environment variable or a key may hold is settled here once; nothing is written or created.
 """
@@ -9,13 +9,13 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agentfeedback.errors import AgentFeedbackError, ConfigError
 from agentfeedback.reader import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 @frozen(eq=False)
@@ -87,10 +87,39 @@ class Collect:
 
 
 @frozen(eq=False)
+class Context:
+    """The `[context]` table: what is added to a submission's context, and the keys never collected."""
+
+    cwd: bool = False
+    drop: tuple[str, ...] = ()
+    app: str = ""
+    workspace: str = ""
+    url: str = ""
+    channel: str = ""
+    task_id: str = ""
+    workflow: str = ""
+
+
+#: The keys of `[context]` that are sent as given.
+CONTEXT_TEXTS = ("app", "workspace", "url", "channel", "task_id", "workflow")
+#: The keys at the top of the file; each is a string.
+TOP = ("url", "api_key", "machine", "model", "harness")
+
+
+@frozen(eq=False)
 class Config:
-    """What the program uses of `config.toml`; keys and tables it does not know are ignored."""
+    """What the program uses of `config.toml`; keys and tables it does not know are ignored.
+
+    An empty string is a key that is not set (`agentfeedback.settings` adds flags and environment).
+    """
 
     collect: Collect = Collect()
+    context: Context = Context()
+    url: str = ""
+    api_key: str = field(default="", repr=False)
+    machine: str = ""
+    model: str = ""
+    harness: str = ""
 
 
 def load(path: str) -> Config:
@@ -113,7 +142,7 @@ def load(path: str) -> Config:
         tables = toml(data)
     except ValueError as error:
         raise _invalid(path, str(error)) from error
-    return Config(collect=_collect(path, tables))
+    return Config(_collect(path, tables), _context(path, tables), **_texts(path, tables, TOP))
 
 
 def regular_bytes(path: str, limit: int | None = None, *, follow: bool = True) -> bytes:
@@ -157,21 +186,56 @@ def strings(value: object) -> tuple[str, ...] | None:
 
 
 def _collect(path: str, tables: dict[str, Any]) -> Collect:
-    table = tables.get("collect", {})
+    table = _table(path, tables, "collect")
+    known = _truths(path, table, ("disabled", "opt_in_only"), "collect.")
+    return Collect(**known, **_lists(path, table, ("deny_paths", "opt_in_paths"), "collect."))
+
+
+def _context(path: str, tables: dict[str, Any]) -> Context:
+    table = _table(path, tables, "context")
+    known = _truths(path, table, ("cwd",), "context.")
+    lists = _lists(path, table, ("drop",), "context.")
+    return Context(**known, **lists, **_texts(path, table, CONTEXT_TEXTS, "context."))
+
+
+def _table(path: str, tables: dict[str, Any], name: str) -> dict[str, Any]:
+    table = tables.get(name, {})
     if not isinstance(table, dict):
-        raise _invalid(path, "collect is not a table")
-    known: dict[str, Any] = {}
-    for name in ("disabled", "opt_in_only"):
+        raise _invalid(path, f"{name} is not a table")
+    return table
+
+
+def _truths(
+    path: str, table: dict[str, Any], names: Iterable[str], before: str
+) -> dict[str, bool]:
+    known = {name: table[name] for name in names if name in table}
+    for name, value in known.items():
+        if not isinstance(value, bool):
+            raise _invalid(path, f"{before}{name} is not true or false")
+    return known
+
+
+def _lists(
+    path: str, table: dict[str, Any], names: Iterable[str], before: str
+) -> dict[str, tuple[str, ...]]:
+    known = {}
+    for name in names:
         if name in table:
-            if not isinstance(table[name], bool):
-                raise _invalid(path, f"collect.{name} is not true or false")
-            known[name] = table[name]
-    for name in ("deny_paths", "opt_in_paths"):
-        if name in table:
-            known[name] = strings(table[name])
-            if known[name] is None:
-                raise _invalid(path, f"collect.{name} is not an array of strings")
-    return Collect(**known)
+            value = strings(table[name])
+            if value is None:
+                raise _invalid(path, f"{before}{name} is not an array of strings")
+            known[name] = value
+    return known
+
+
+def _texts(
+    path: str, table: dict[str, Any], names: Iterable[str], before: str = ""
+) -> dict[str, str]:
+    known = {name: table[name] for name in names if name in table}
+    for name, value in known.items():
+        if not isinstance(value, str):
+            raise _invalid(path, f"{before}{name} is not a string")
+    return known
 
 
 def _invalid(path: str, reason: str) -> ConfigError:

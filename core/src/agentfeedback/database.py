@@ -51,6 +51,41 @@ MIGRATIONS: tuple[str, ...] = (
     """
     UPDATE OR IGNORE sessions_seen SET harness = 'opencode-v1' WHERE harness = 'opencode';
     """,
+    # What was filed; times in unix microseconds. `payload` and `context` are canonical JSON.
+    """
+    CREATE TABLE submissions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        uid TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        schema_version INTEGER NOT NULL,
+        key TEXT,
+        summary TEXT,
+        machine TEXT,
+        model TEXT,
+        harness TEXT,
+        project TEXT,
+        occurred_at INTEGER,
+        context TEXT CHECK (context IS NULL OR json_valid(context)),
+        payload TEXT NOT NULL CHECK (json_valid(payload)),
+        content_hash TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        processed_at INTEGER,
+        verdict TEXT,
+        resolution TEXT,
+        ref TEXT,
+        processed_by TEXT,
+        redacted_at INTEGER,
+        category TEXT GENERATED ALWAYS AS (
+            CASE WHEN kind = 'friction' AND json_type(payload, '$.category') = 'text'
+            THEN json_extract(payload, '$.category') END) VIRTUAL,
+        fix_status TEXT GENERATED ALWAYS AS (
+            CASE WHEN kind = 'friction' AND json_type(payload, '$.fix_status') = 'text'
+            THEN json_extract(payload, '$.fix_status') END) VIRTUAL,
+        origin TEXT GENERATED ALWAYS AS (json_extract(context, '$.origin')) VIRTUAL
+    );
+    CREATE UNIQUE INDEX submissions_key ON submissions (kind, key) WHERE key IS NOT NULL;
+    CREATE INDEX submissions_content ON submissions (content_hash);
+    """,
 )
 
 AFRESH = "run agentfeedback doctor, or move the file away to start afresh"

@@ -1,4 +1,4 @@
-"""What the commands do: list, digest, mark, status, forget. Reads top to bottom like architecture.md's picture.
+"""What the commands do: list, digest, mark, status, forget, drift. Reads top to bottom like architecture.md's picture.
 
 Results are the records of `wire`; what a person should be told beside them goes to `note`.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, fields
 
 from agentfeedback import wire
 from agentfeedback.builtin import Builtin
 from agentfeedback.caps import Caps
-from agentfeedback.config import Paths, load
+from agentfeedback.config import Config, Paths, load
 from agentfeedback.detect import CORE_DETECTORS, Detector, Guarded
 from agentfeedback.digest import Digester
 from agentfeedback.digest_run import DigestRun, missing
@@ -25,7 +25,11 @@ from agentfeedback.listing import hidden_by, listed, shown_store
 from agentfeedback.reader import Home, Reader, Report, Session
 from agentfeedback.refs import Ref, valid_id
 from agentfeedback.scrub import SUBMIT, Format, Scrubber
+from agentfeedback.span_facts import SpanFacts, span_facts
 from agentfeedback.watermark import Row, WatermarkStore
+
+if TYPE_CHECKING:
+    from agentfeedback.wire_doctor import Drift
 
 
 @define(eq=False)
@@ -42,7 +46,10 @@ class StoreSeen:
 
 
 class Engine:
-    """One run over the stores below a home. `progress(label, total)` gives something to `step()` and `done()`."""
+    """One run over the stores below a home. `progress(label, total)` gives something to `step()` and `done()`.
+
+    `config` stands in for the file's, for who already read it (or could not).
+    """
 
     def __init__(
         self,
@@ -51,6 +58,7 @@ class Engine:
         home: str | None = None,
         host: Host,
         progress: Callable[[str, int], Any] | None = None,
+        config: Config | None = None,
     ) -> None:
         self.paths = Paths.of(environ, home)
         self.host = host
@@ -60,7 +68,7 @@ class Engine:
         self.home = Home(
             self.paths.store_home, {} if home is not None else dict(environ), self.paths.cache
         )
-        self.config = load(self.paths.config_file)
+        self.config = load(self.paths.config_file) if config is None else config
         self._builtin = Builtin(self.config, self.paths)
         host.start(self._builtin)
         gate = self._builtin.gate
@@ -249,6 +257,17 @@ class Engine:
             run.take(readers[session.harness], session, rows.get((session.harness, session.id)))
         return self._finished(run)
 
+    def span(self, ref: Ref, span: str, *, allow_unknown: bool) -> SpanFacts:
+        """The facts of a span, read again under the current policy and without a watermark (details 15).
+
+        Raises `AgentFeedbackError` for a session that is refused or not found, and for a span that
+        is not there or records no time.
+        """
+        found = self.stores([ref.harness])
+        reader = found[0].reader if found else None
+        session = next((item for store in found for item in store.sessions if item.id == ref.id), None)
+        return span_facts(self._examiner, reader, session, ref, span, allow_unknown=allow_unknown)
+
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRun:
         return DigestRun(
             self.host,
@@ -289,6 +308,14 @@ class Engine:
         return wire.Forgotten(dropped), [
             ref.given for ref, there in zip(refs, had, strict=True) if not there
         ]
+
+    # -- drift ---------------------------------------------------------------------------------
+
+    def drift(self, stores: Sequence[StoreSeen]) -> list[Drift]:
+        """Per store what its reader does not know of the logs that the policy lets be read; nothing is stored."""
+        from agentfeedback.drift_run import drift
+
+        return drift(self.host, self._examiner, stores, self.scrubber.text, self._progress)
 
     def _finish(self, command: str, **numbers: int) -> None:
         self.host.announce("run_finished", summary={"command": command, **numbers})

@@ -11,7 +11,7 @@ from typing import TypeVar
 from attrs import define
 
 from agentfeedback.host import CORE, Host
-from agentfeedback.log import Log, Unreadable
+from agentfeedback.log import Log, Unreadable, Watch
 from agentfeedback.policy import Verdict, strictest
 from agentfeedback.reader import Place, Reader, Session, reason_of
 from agentfeedback.tally import Tally
@@ -111,13 +111,32 @@ class Examiner:
         except _Refused as refused:
             return Seen(session, refused.state, refused.reason)
 
-    def _read(self, reader: Reader, session: Session, teller: T) -> tuple[Log, T]:
+    def watch(self, reader: Reader, session: Session, lines: Watch) -> State | None:
+        """Show the log's lines to `lines` while it is read; None when the policy let it be read to its end.
+
+        With a state what was shown must be thrown away: the read failed, or the directories it told are refused.
+        """
+        try:
+            self._read(reader, session, Tally.for_reader(reader.rewrites), lines)
+        except _Refused as refused:
+            return refused.state
+        return None
+
+    def _read(
+        self,
+        reader: Reader,
+        session: Session,
+        teller: T,
+        watch: Watch | None = None,
+    ) -> tuple[Log, T]:
         if session.unsupported:
             self._pass(session, self._place(reader, session), "before-open")
             raise _Refused("unsupported-format", UNSUPPORTED + session.unsupported)
         place = self._place(reader, session)
         self._pass(session, place, "before-open")
-        log = self._load(reader, session, place, teller)
+        if place.unknown:
+            raise _Refused("unknown-project", "")
+        log = self._load(reader, session, place, teller, watch)
         if log.lines == teller.unparsed_lines:
             raise _Refused("unsupported-format", "")
         if teller.cwds:
@@ -153,11 +172,19 @@ class Examiner:
         if (verdict := strictest(verdicts)) is not None:
             raise _Refused(verdict.state, verdict.reason)
 
-    def _load(self, reader: Reader, session: Session, place: Place, teller: Teller) -> Log:
+    def _load(
+        self,
+        reader: Reader,
+        session: Session,
+        place: Place,
+        teller: Teller,
+        watch: Watch | None,
+    ) -> Log:
         try:
             log = reader.open(session)
             try:
                 log.expected_first = place.first_line
+                log.watch = watch
                 reader.read(log, place, teller)
             finally:
                 log.close()

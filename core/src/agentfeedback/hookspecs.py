@@ -15,6 +15,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from agentfeedback.caps import Caps
+    from agentfeedback.checkup import Checkup, Section
     from agentfeedback.config import Config
     from agentfeedback.detect import Detector
     from agentfeedback.digest import Built
@@ -81,6 +82,11 @@ def session_marked(ref: str, outcome: str, uids: Sequence[str]) -> None:
 
 
 # -- at the end --------------------------------------------------------------------------------
+
+
+@hookspec
+def doctor_sections(checkup: Checkup) -> Iterable[Section] | None:
+    """Return sections to add to the report of `agentfeedback doctor`; change nothing."""
 
 
 @hookspec

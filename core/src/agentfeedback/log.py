@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agentfeedback.teller import Teller
 
 R = TypeVar("R", bound=Record)
+#: Shown complete lines of a log, some at a time.
+Watch = Callable[[list[bytes]], None]
 
 #: Bytes read at a time.
 BLOCK = 256 * 1024
@@ -51,6 +53,8 @@ class Log:
         self.boundary: Callable[[int], bool] | None = None
         #: The line the gate checked (`Place.first_line`); another first line makes the log unreadable.
         self.expected_first: bytes | None = None
+        #: Shown the lines as `records` comes to them: for who counts what they hold.
+        self.watch: Watch | None = None
 
     def blocks(self) -> Iterator[bytes]:
         raise NotImplementedError
@@ -68,6 +72,8 @@ class Log:
         offset = 0
         for lines in self._line_batches():
             self.lines += len(lines)
+            if self.watch is not None:
+                self.watch(lines)
             for line in lines:
                 timeline.offset = offset
                 offset += len(line) + 1
@@ -147,11 +153,12 @@ class RowLog(Log):
         self._starts.add(offset)
 
 
-def open_regular(path: str) -> int:
+def open_regular(path: str, above: int | None = None) -> int:
     """A descriptor of a regular file, opened read-only without following a link or waiting on a FIFO.
 
-    The access time is left alone where the system allows it. Raises OSError, or `Unreadable` when
-    the path is not (or no longer) a regular file.
+    A relative path is taken from the folder with the descriptor `above`. The access time is left
+    alone where the system allows it. Raises OSError, or `Unreadable` when the path is not (or no
+    longer) a regular file.
     """
     flags = (
         os.O_RDONLY
@@ -162,11 +169,12 @@ def open_regular(path: str) -> int:
     )
     quiet = getattr(os, "O_NOATIME", _NO_FLAG)
     try:
-        descriptor = os.open(path, flags | quiet)
+        descriptor = os.open(path, flags | quiet, dir_fd=above)
     except PermissionError:
         if not quiet:
             raise
-        descriptor = os.open(path, flags)  # only the owner may leave the access time alone
+        # Only the owner may leave the access time alone.
+        descriptor = os.open(path, flags, dir_fd=above)
     try:
         regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
     except OSError:

@@ -52,6 +52,8 @@ class RepositoryRules:
     deny_paths: tuple[str, ...] = ()
     push: bool | None = None
     problem: str = ""
+    #: Keys that are never collected into a submission's context here (`context.drop`).
+    drop: tuple[str, ...] = ()
 
     @property
     def vetoes_push(self) -> bool:

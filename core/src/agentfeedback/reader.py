@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import define, field, frozen
 
 if TYPE_CHECKING:
+    from agentfeedback.drift import Known
     from agentfeedback.log import Log
     from agentfeedback.teller import Teller
 
@@ -25,7 +26,8 @@ class Home:
 
     With `--home DIR` (D20) `path` is DIR and `environ` is empty. `cache` is the caller's own cache
     folder, also with `--home`: a reader that must copy what it reads does so below it (D21); empty
-    stands for the system's folder of temporary files.
+    stands for the system's folder of temporary files. One run has one `Home`: what a reader keeps for
+    the run goes with the object.
     """
 
     path: str
@@ -76,7 +78,8 @@ class Place:
     may read, D14). `encoded` with `encodings`: a directory name that only encodes a path; the
     policy then encodes its own entries with `encodings` and compares names. `failed`: the metadata
     that should name the directory could not be read. `first_line` is the line `paths` came from;
-    the load refuses a log whose first line is another.
+    the load refuses a log whose first line is another. `unknown`: the store alone records where the
+    session ran, and does not (or not wholly), so that no policy can be asked: the log stays closed.
     """
 
     paths: tuple[str, ...] = ()
@@ -84,6 +87,7 @@ class Place:
     encodings: Callable[[str], Iterable[Encoding]] | None = None
     failed: bool = False
     first_line: bytes | None = None
+    unknown: bool = False
 
 
 @frozen
@@ -225,6 +229,10 @@ class Reader:
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         """Tell `timeline` what each record of `log` says, in order. Any bytes at all: never raises."""
         raise NotImplementedError
+
+    def known(self) -> Known | None:
+        """The record types and fields this reader knows, for `doctor --formats`; None: it does not say."""
+        return None
 
 
 def reason_of(error: BaseException) -> str:

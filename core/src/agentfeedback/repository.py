@@ -46,6 +46,7 @@ def repository_rules(root: str) -> RepositoryRules:
         disabled=collect.get("disabled") is True,
         deny_paths=strings(collect.get("deny_paths")) or (),
         push=push if isinstance(push, bool) else None,
+        drop=strings(_table(tables, "context").get("drop")) or (),
     )
 
 

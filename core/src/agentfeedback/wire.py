@@ -144,6 +144,21 @@ class Plugins:
 
 
 @define(eq=False)
+class Wiring:
+    """What `install` and `uninstall` print with `--json`: `changed` are the hook files written (or to be, with `--dry-run`).
+
+    `diff` is a scrubbed unified diff, with `--dry-run` only; `next` is what a person has to do now.
+    """
+
+    status: Literal["changed", "unchanged"]
+    harnesses: list[str] = field(factory=list)
+    changed: list[str] = field(factory=list)
+    dry_run: bool = omitted(False)
+    diff: str = omitted("")
+    next: list[str] = omitted(factory=list)
+
+
+@define(eq=False)
 class Event:
     """A prompt, or a tool call that did not succeed; `at` is UTC with three decimals, truncated."""
 

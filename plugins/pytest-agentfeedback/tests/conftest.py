@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from pytest_agentfeedback.corpus import Bench
 
 TINY = Path(__file__).parent / "tiny"
+#: A corpus of its own, for the tests that install it.
+collect_ignore = ["tiny"]
 
 _METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n"
 _TEST = """

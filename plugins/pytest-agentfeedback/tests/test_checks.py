@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
+
 from agentfeedback.log import FileLog, Unreadable, first_line
 from agentfeedback.reader import Place, Session
 from agentfeedback.record import decoder
@@ -63,7 +64,7 @@ def failing(bench, *, but: str) -> set[str]:
         method = getattr(Case(), name)
         try:
             method(**({"bench": bench} if "bench" in inspect.signature(method).parameters else {}))
-        except (Exception, pytest.fail.Exception):
+        except (Exception, pytest.fail.Exception):  # noqa: BLE001 - a check fails in any way it likes
             failed.add(name)
     return failed
 
@@ -187,7 +188,7 @@ def opens_while_finding(module):
             for session in super().find(home, report):
                 try:
                     self.open(session).close()
-                except Exception:
+                except (OSError, Unreadable):
                     report.problem(session.path, "not readable")
                 yield session
 
@@ -200,7 +201,7 @@ def opens_for_the_place(module):
         def place(self, session, *, strict):
             try:
                 self.open(session).close()
-            except Exception:
+            except (OSError, Unreadable):
                 return Place()
             return super().place(session, strict=strict)
 
@@ -378,9 +379,7 @@ def looking_ahead(module, forgets: Callable[[list], bool]) -> type:
 
     class Tiny(module.Tiny):
         def read(self, log, place, timeline):
-            told = []
-            for line in log.records(module.Line, timeline):
-                told.append((timeline.offset, line))
+            told = [(timeline.offset, line) for line in log.records(module.Line, timeline)]
             end = timeline.offset
             forget = forgets([line for _, line in told])
             for offset, line in told:
@@ -543,7 +542,15 @@ def trusts_ids(module):
     return Tiny
 
 
-@caught_by("any_log_is_read", "any_member_may_have_any_type", "line_that_is_no_object_is_counted", "unknown_line_changes_nothing_else", "prefix_law_holds_for_any_log", "damaged_file_is_an_unreadable_session", "log_is_told_from_the_file_as_it_lies_there")
+@caught_by(
+    "any_log_is_read",
+    "any_member_may_have_any_type",
+    "line_that_is_no_object_is_counted",
+    "unknown_line_changes_nothing_else",
+    "prefix_law_holds_for_any_log",
+    "damaged_file_is_an_unreadable_session",
+    "log_is_told_from_the_file_as_it_lies_there",
+)
 def stops_at_what_it_does_not_know(module):
     class Tiny(module.Tiny):
         def read(self, log, place, timeline):

@@ -9,25 +9,27 @@ import sys
 
 import pytest
 
+from pytest_agentfeedback import labels
+
 
 def relabel(site, *, drop=None, **members):
     """Change the members of the first label, or leave out the one of a span."""
-    labels = json.loads(site.labels.read_text())
-    labels[0].update(members)
-    kept = [label for label in labels if (label["session"], label["span"]) != drop]
+    written = json.loads(site.labels.read_text())
+    written[0].update(members)
+    kept = [label for label in written if (label["session"], label["span"]) != drop]
     site.labels.write_text("[\n" + ",\n".join(map(json.dumps, kept)) + "\n]\n")
 
 
 def test_class_of_three_lines_passes(site):
-    """A good reader passes the whole kit, writes its goldens once and matches them from then on."""
-    wrote, output = site.pytest("--snapshot-update")
+    """A good reader passes the whole kit once its goldens are written, and the summary says what there is."""
+    wrote, output = site.pytest("--snapshot-update", "-k", "goldens")
     assert wrote == 0, output
     names = sorted(path.name for path in (site.folder / "goldens" / "tiny").iterdir())
     assert names == ["list.json", "s1.digest.json", "s2.digest.json"]
 
-    again, output = site.pytest()
+    status, output = site.pytest()
 
-    assert again == 0, output
+    assert status == 0, output
     assert "3 snapshots passed" in output
     assert "tiny: 6 labelled, 0 unlabelled, 6/6 classes" in output
     assert "microseconds a line" in output
@@ -35,7 +37,7 @@ def test_class_of_three_lines_passes(site):
 
 def test_golden_is_the_exact_output_with_no_path_of_this_machine(site):
     """A golden is standard output byte by byte, in which the copy's home is `/home/user`."""
-    site.pytest("--snapshot-update", "test_tiny.py")
+    site.pytest("--snapshot-update", "-k", "goldens")
     golden = (site.folder / "goldens" / "tiny" / "list.json").read_bytes()
 
     assert golden.endswith(b"}\n")
@@ -46,13 +48,13 @@ def test_golden_is_the_exact_output_with_no_path_of_this_machine(site):
     ]
 
 
-def test_changed_output_fails_the_golden_alone(site):
+def test_changed_output_fails_its_golden(site):
     """A change of what is printed fails `test_goldens_match`, which shows the members that changed."""
-    site.pytest("--snapshot-update", "test_tiny.py")
+    site.pytest("--snapshot-update", "-k", "goldens")
     log = site.corpus / "home" / ".tiny" / "s1.jsonl"
     log.write_text(log.read_text().replace("no rule to make target docs", "no such target"))
 
-    status, output = site.pytest("test_tiny.py")
+    status, output = site.pytest("-k", "goldens")
 
     assert status == 1
     assert "1 failed" in output
@@ -60,12 +62,18 @@ def test_changed_output_fails_the_golden_alone(site):
     assert '+     "excerpt": "no such target"' in output
 
 
-def test_golden_of_no_session_fails_a_full_run(site):
+def test_golden_that_nothing_uses_fails_a_full_run(site):
     """A golden that nothing compares with is reported, so none is left behind unseen."""
-    site.pytest("--snapshot-update", "test_tiny.py")
+    (site.folder / "test_tiny.py").write_text(
+        "def test_list(bench, golden):\n"
+        "    laid = bench.laid(bench.root / 'corpus' / 'tiny')\n"
+        "    assert laid.listing == golden('tiny/list')\n"
+    )
+    site.pytest("--snapshot-update")
+    assert site.pytest()[0] == 0
     (site.folder / "goldens" / "tiny" / "gone.digest.json").write_text("{}\n")
 
-    status, output = site.pytest("test_tiny.py")
+    status, output = site.pytest()
 
     assert status == 1
     assert "1 snapshot unused" in output
@@ -123,14 +131,14 @@ def test_broken_label_says_claim_evidence_and_line(site):
         ("no-such-span", "expected-failure"),
     ],
 )
-def test_no_class_holds_for_another_failure(site, span, kind):
+def test_no_class_holds_for_another_failure(site, tiny_bench, span, kind):
     """A plain failure is none of the other classes, and a call that went well is no failure."""
     relabel(site, **{"span": span, "class": kind})
+    label = labels.load(site.labels)[0]
 
-    status, output = site.pytest(f"corpus/tiny/labels.json::s1#{span}")
+    why = labels.broken(label, tiny_bench.laid(site.corpus).digests["s1"])
 
-    assert status == 1
-    assert f"claims {kind}" in output
+    assert f"label s1#{span} claims {kind}" in why
 
 
 def test_failure_without_a_label_fails_its_session(site):
@@ -147,21 +155,31 @@ def test_failure_without_a_label_fails_its_session(site):
 @pytest.mark.parametrize(
     ("members", "fault"),
     [
+        ({"class": "rude"}, "want one of genuine-friction, expected-failure"),
         ({"class": "rude"}, "labels[0].class"),
-        ({"why": "because"}, "unknown member why"),
-        ({"note": " "}, "note is empty"),
-        ({"note": 5}, "labels[0].note"),
-        ({"span": "c2"}, "s1#c2 has a label already"),
+        ({"why": "because"}, "unknown member why @ labels[0]"),
+        ({"note": " "}, "labels[0]: note is empty"),
+        ({"note": 5}, "want a text @ labels[0].note"),
     ],
 )
 def test_wrong_label_is_named(site, members, fault):
-    """A label that is not of the form is named by index and member, and nothing runs."""
+    """A label that is not of the form is named by index and member."""
     relabel(site, **members)
+
+    with pytest.raises(labels.LabelsError) as caught:
+        labels.load(site.labels)
+
+    assert fault in str(caught.value)
+
+
+def test_nothing_runs_while_a_label_is_wrong(site):
+    """Two labels of one failure, like any label that is not of the form, stop the collection with one sentence."""
+    relabel(site, span="c2")
 
     status, output = site.pytest("corpus/tiny")
 
     assert status != 0
-    assert fault in output
+    assert "line 3: s1#c2 has a label already" in output
     assert "Traceback" not in output
 
 

@@ -12,6 +12,7 @@ _HOME = Flag(
     "directory",
 )
 _JSON = Flag("json", "bool", "print JSON instead of text")
+_DRY_RUN = Flag("dry-run", "bool", "show what would change, and change nothing")
 _HARNESS = Flag("harness", "text", "only this harness", "HARNESS", "harness")
 _UNKNOWN = Flag(
     "allow-unknown-project",
@@ -135,6 +136,40 @@ The session's log is not touched; if it is still there, it is new again.
         target="agentfeedback.cli.sessions:run_forget",
     ),
     Command(
+        "install",
+        "wire a harness's hooks to agentfeedback",
+        "<harness>...",
+        flags=(_DRY_RUN, _JSON),
+        about="""Adds agentfeedback hook <harness> <event> to the harness's own hook file. Only these entries are added,
+everything else in the file stays byte for byte; a file that is no strict JSON is left alone. Cursor
+sessions are found only through these hooks.
+
+ agentfeedback install cursor --dry-run
+ agentfeedback install cursor claude-code
+
+A second install changes nothing, unless agentfeedback lies elsewhere now.""",
+        target="agentfeedback.cli.install:run_install",
+    ),
+    Command(
+        "uninstall",
+        "remove what install added",
+        "<harness>...",
+        flags=(_DRY_RUN, _JSON),
+        about="""Removes the entries that call agentfeedback hook, whoever added them, and nothing else.
+
+ agentfeedback uninstall cursor""",
+        target="agentfeedback.cli.install:run_uninstall",
+    ),
+    Command(
+        "hook",
+        "serve one event of a harness, as its hook file says",
+        "<harness> <event>",
+        about="""What install writes into hook files; harnesses call it, not people. It reads the event from standard
+input, prints nothing, and its status is always 0.""",
+        target="agentfeedback.cli.hook:run",
+        hidden=True,
+    ),
+    Command(
         "plugins",
         "list what is installed: readers, gates, plugins, commands",
         flags=(_JSON,),
@@ -143,6 +178,29 @@ leaves plugins out; a gate cannot be left out: without it every session is refus
 
  agentfeedback plugins --json""",
         target="agentfeedback.cli.plugins:run",
+    ),
+    Command(
+        "doctor",
+        "check this machine: database, configuration, plugins, stores",
+        flags=(
+            Flag(
+                "formats",
+                "bool",
+                "also read the stores and report what their readers do not know",
+            ),
+            _JSON,
+            _HOME,
+        ),
+        about="""Names each problem with its remedy and exits 1 when there is one. Changes nothing and opens no
+session's log, unless it is asked for formats.
+
+With --formats every session that the policy allows is read. Reported are the harness versions found
+beside those a reader was verified with, and record types and fields that it does not know: their names
+and counts, never what they hold.
+
+ agentfeedback doctor
+ agentfeedback doctor --formats --json""",
+        target="agentfeedback.cli.doctor:run",
     ),
     Command(
         "demo",

@@ -32,6 +32,10 @@ feedback. New here? Run
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["hook"] and words[1:] not in (["-h"], ["--help"]):
+        from agentfeedback.cli.hook import run  # an agent waits: nothing else is imported
+
+        return run(words[1:])
     try:
         try:
             return _run(words)

@@ -15,12 +15,32 @@ from urllib.parse import unquote
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = frozenset(
-    f"os.{name}"
-    for name in (
-        "chmod chown link mkdir mkfifo mknod remove removexattr rename rmdir setxattr symlink truncate utime"
-    ).split()
+    {
+        "os.chmod",
+        "os.chown",
+        "os.link",
+        "os.mkdir",
+        "os.mkfifo",
+        "os.mknod",
+        "os.remove",
+        "os.removexattr",
+        "os.rename",
+        "os.rmdir",
+        "os.setxattr",
+        "os.symlink",
+        "os.truncate",
+        "os.utime",
+    }
 )
-_OUTSIDE = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system")
+_OUTSIDE = (
+    "socket.",
+    "subprocess.",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+)
 _LISTINGS = ("os.scandir", "os.listdir")
 _CONNECT = "sqlite3.connect"
 

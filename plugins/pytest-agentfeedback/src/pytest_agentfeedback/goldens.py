@@ -44,9 +44,7 @@ class Golden(SingleFileSnapshotExtension):
     # syrupy takes a name with a folder in it for another snapshot than the one in that folder, and
     # reports it as unused: the folder is said above, the name is the file's own.
     @classmethod
-    def get_snapshot_name(
-        cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0
-    ) -> str:
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
         return str(index)
 
     @classmethod

@@ -106,11 +106,14 @@ def summaries(reports: Iterable[pytest.TestReport]) -> list[str]:
     """The summary lines of the corpora whose items ran."""
     kinds: dict[str, list[str]] = {}
     missing: dict[str, int] = {}
-    for report in reports:
-        for name, value in report.user_properties:
-            if name == LABELLED:
-                kinds.setdefault(value[0], []).append(value[1])
-            elif name == UNLABELLED:
-                kinds.setdefault(value[0], [])
-                missing[value[0]] = missing.get(value[0], 0) + value[1]
+    for name, value in (each for report in reports for each in report.user_properties):
+        if name not in (LABELLED, UNLABELLED):
+            continue
+        assert isinstance(value, (list, tuple))
+        harness, told = value
+        shown = kinds.setdefault(harness, [])
+        if name == LABELLED:
+            shown.append(told)
+        else:
+            missing[harness] = missing.get(harness, 0) + told
     return [labels.summary(harness, kinds[harness], missing.get(harness, 0)) for harness in kinds]

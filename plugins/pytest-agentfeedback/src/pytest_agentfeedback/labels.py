@@ -80,7 +80,8 @@ def load(path: Path) -> list[Label]:
     try:
         written = converter.structure(value, list[_Written])
     except cattrs.BaseValidationError as error:
-        faults = cattrs.transform_error(error, path="labels", format_exception=_fault)
+        found = cattrs.transform_error(error, path="labels", format_exception=_fault)
+        faults = [fault.replace("].kind", "].class") for fault in found]
         raise LabelsError(f"{path}: " + "; ".join(faults)) from None
     faults = [
         f"labels[{index}]: {name} is empty"

@@ -9,7 +9,6 @@ from attrs import asdict
 
 if TYPE_CHECKING:
     from agentfeedback.wire import Counts
-
     from pytest_agentfeedback.recorder import Recording, Told, ToldCall
 
 #: Nanoseconds since the epoch of a time in 1973: no session is older, and a time in seconds,

@@ -5,7 +5,7 @@ It imports pytest alone: what else the kit needs is imported by those who use it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,7 +43,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         if isinstance(report, pytest.TestReport)
     ]
     said = [value for report in reports for name, value in report.user_properties if name == SAID]
-    if any(name.startswith("agentfeedback_") for report in reports for name, _ in report.user_properties):
+    if any(
+        name.startswith("agentfeedback_")
+        for report in reports
+        for name, _ in report.user_properties
+    ):
         from pytest_agentfeedback.items import summaries
 
         terminalreporter.section("agentfeedback")
@@ -93,6 +97,6 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str], Any]:
 
 
 @pytest.fixture
-def say(record_property: Callable[[str, object], None]) -> Iterator[Callable[[str], None]]:
+def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Print a line in the summary of the run."""
-    yield lambda line: record_property(SAID, line)
+    return lambda line: record_property(SAID, line)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentfeedback.timeline import Timeline
 from attrs import evolve, frozen
+
+from agentfeedback.timeline import Timeline
 
 if TYPE_CHECKING:
     from agentfeedback.teller import Status

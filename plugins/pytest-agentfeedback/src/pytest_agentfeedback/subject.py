@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from attrs import frozen
+
 from agentfeedback.host import Host
 from agentfeedback.log import Log, RowLog, Unreadable
 from agentfeedback.reader import Home, Place, Reader, Report, Session
 from agentfeedback.tally import Tally
-from attrs import frozen
-
 from pytest_agentfeedback.recorder import Recorder, Recording
 
 if TYPE_CHECKING:
-    from agentfeedback.teller import Teller
     from hypothesis.strategies import SearchStrategy
 
+    from agentfeedback.teller import Teller
     from pytest_agentfeedback.corpus import Bench, Laid
+
+_SOME = 3
 
 
 class LineLog(Log):
@@ -149,6 +151,13 @@ class Subject:
         except (Unreadable, OSError):
             return None
         return log
+
+    def _some(self, sessions: Sequence[Session]) -> list[Session]:
+        """A few sessions of each kind of file: what does not depend on the log need not be tried with each."""
+        kinds: dict[str, list[Session]] = {}
+        for session in {each.path: each for each in sessions}.values():
+            kinds.setdefault(os.path.splitext(session.path)[1], []).append(session)
+        return [session for some in kinds.values() for session in some[:_SOME]]
 
     def _skip_row_store(self, why: str) -> None:
         if self.row_store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log
 from agentfeedback.reader import Home, Place, Reader, Report, Session
@@ -12,6 +13,9 @@ from agentfeedback.teller import Teller
 from .folder import encodings
 from .lines import Line
 from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from agentfeedback.drift import Known
 
 _SUFFIX = ".jsonl"
 
@@ -40,6 +44,11 @@ class ClaudeCode(Reader):
     def place(self, session: Session, *, strict: bool) -> Place:
         directory = os.path.basename(os.path.dirname(session.path))
         return Place(encoded=directory, encodings=encodings)
+
+    def known(self) -> Known:
+        from .known import KNOWN
+
+        return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         transcript = Transcript(timeline)

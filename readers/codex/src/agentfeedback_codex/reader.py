@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log, Unreadable, first_line
 from agentfeedback.reader import Home, Place, Reader, Report, Session
@@ -14,6 +15,9 @@ from . import store
 from .calls import action_command, argv_command, function_input, raw_input
 from .lines import FirstLine, FirstPayload, Item, Line, McpResult, Payload, Source, texts
 from .results import outcome
+
+if TYPE_CHECKING:
+    from agentfeedback.drift import Known
 
 #: Most bytes of a first line (specification, "Codex", Metadata).
 _FIRST_LINE_BYTES = 1 << 20
@@ -54,6 +58,11 @@ class Codex(Reader):
             return Place(failed=True, first_line=line)
         recorded = os.path.isabs(cwd) and "\0" not in cwd
         return Place(paths=(cwd,) if recorded else (), first_line=line)
+
+    def known(self) -> Known:
+        from .known import KNOWN
+
+        return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         rollout = _Rollout(timeline)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log, small_file
 from agentfeedback.reader import Home, Place, Reader, Report, Session
@@ -14,6 +15,9 @@ from agentfeedback.teller import Teller
 from .lines import Arguments, Data, Event
 from .results import outcome
 from .workspace import recorded_directory
+
+if TYPE_CHECKING:
+    from agentfeedback.drift import Known
 
 _LOG = "events.jsonl"
 _WORKSPACE = "workspace.yaml"
@@ -53,6 +57,11 @@ class Copilot(Reader):
         if cwd is None or not os.path.isabs(cwd) or "\0" in cwd:
             return Place()
         return Place(paths=(cwd,))
+
+    def known(self) -> Known:
+        from .known import KNOWN
+
+        return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         for cwd in place.paths:

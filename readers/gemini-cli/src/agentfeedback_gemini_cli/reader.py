@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log, small_file
 from agentfeedback.reader import Home, Place, Reader, Report, Session
@@ -12,6 +13,9 @@ from agentfeedback.teller import Teller
 from . import store
 from .conversation import Conversation
 from .lines import Line
+
+if TYPE_CHECKING:
+    from agentfeedback.drift import Known
 
 _PROJECT_ROOT_BYTES = 4096
 
@@ -34,6 +38,11 @@ class GeminiCli(Reader):
             return Place(failed=True)
         root = content.decode("utf-8", "replace").strip() if content is not None else ""
         return Place(paths=(root,) if os.path.isabs(root) and "\0" not in root else ())
+
+    def known(self) -> Known:
+        from .known import KNOWN
+
+        return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         for root in place.paths:

@@ -103,12 +103,14 @@ def _add(hash: Any, row: bytes) -> None:
     hash.update(b"\n")
 
 
-def lay(data: object, shape: Shape, columns: dict[str, Any]) -> bytes:
-    """The line of a row: what `shape` names of its `data` and `columns`; `data` itself when it is no object."""
-    value = decoded(data)
+def lay(data: object, value: dict[str, Any] | None, shape: Shape, columns: dict[str, Any]) -> bytes:
+    """The line of a row: what `shape` names of `columns` and of `value`, the object its `data` holds.
+
+    Without one the line has the text of `data` instead.
+    """
     if value is None:
         return dumps(dict(sorted({"data": text(data), **columns}.items())))
-    return dumps(picked({**value, **columns}, shape))
+    return dumps(picked(value | columns, shape))
 
 
 def decoded(data: object) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from agentfeedback.log import Log
 from agentfeedback.reader import Home, Place, Reader, Report, Session
@@ -12,6 +12,9 @@ from agentfeedback.teller import Teller
 
 from . import store, v1, v2
 from .layout import SessionLog
+
+if TYPE_CHECKING:
+    from agentfeedback.drift import Known
 
 
 class _OpenCode(Reader):
@@ -38,6 +41,11 @@ class OpenCodeV1(_OpenCode):
     format = "opencode-sqlite"
     schema = v1.SCHEMA
 
+    def known(self) -> Known:
+        from .known import V1
+
+        return V1
+
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         timeline.note(cwd=place.paths[0] if place.paths else None)
         v1.tell(log, timeline)
@@ -49,6 +57,11 @@ class OpenCodeV2(_OpenCode):
     harness = "opencode-v2"
     format = "opencode-v2-sqlite"
     schema = v2.SCHEMA
+
+    def known(self) -> Known:
+        from .known import V2
+
+        return V2
 
     def read(self, log: Log, place: Place, timeline: Teller) -> None:
         timeline.note(cwd=place.paths[0] if place.paths else None)

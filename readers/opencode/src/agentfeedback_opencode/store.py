@@ -14,7 +14,6 @@ from attrs import field, frozen
 from agentfeedback import moment
 from agentfeedback.log import Unreadable
 from agentfeedback.reader import Home, Report, Session, StoreState, reason_of
-from agentfeedback.refs import valid_id
 
 from .database import Database, Databases
 
@@ -87,9 +86,7 @@ def sessions(home: Home, schema: Schema, report: Report) -> Iterator[Session]:
         written = max(stamp.file.mtime, stamp.wal.mtime if stamp.wal is not None else 0)
         for raw_id, raw_directory, updated in rows:
             id = text(raw_id)
-            if not valid_id(id):
-                report.problem(path, f"the session id {id!r} cannot stand in a ref")
-            elif id in first:
+            if id in first:
                 report.problem(path, f"session {id} is also in {first[id]}; listed from there")
             else:
                 first[id] = path

@@ -73,14 +73,14 @@ def layout(connection: sqlite3.Connection, session: str) -> Iterator[bytes]:
         if role == "user" and not final and part is None:
             return
         shape = _ASSISTANT if role == "assistant" else _MESSAGE
-        yield lay(data, shape, {"id": id, "kind": "message"})
+        yield lay(data, message, shape, {"id": id, "kind": "message"})
         while part is not None:
             value = decoded(part[1])
             if not final and value is not None and running(value):
                 return
             spoken = value is not None and value.get("type") in ("text", "reasoning")
             columns = {"id": text(part[0]), "kind": "part", "messageID": id}
-            yield lay(part[1], _SPOKEN if spoken else _PART, columns)
+            yield lay(part[1], value, _SPOKEN if spoken else _PART, columns)
             part = parts.fetchone()
 
 

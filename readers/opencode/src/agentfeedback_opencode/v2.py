@@ -44,7 +44,7 @@ def layout(connection: sqlite3.Connection, session: str) -> Iterator[bytes]:
         if message is not None and type == "assistant" and not final and _unfinished(message):
             return
         shape = _SHAPES.get(type, _MESSAGE)
-        yield lay(data, shape, {"id": id, "kind": "message", "type": type})
+        yield lay(data, message, shape, {"id": id, "kind": "message", "type": type})
         if has_parts:
             for ordinal, part in connection.execute(_PARTS, (id,)):
                 item = decoded(part)
@@ -57,7 +57,7 @@ def layout(connection: sqlite3.Connection, session: str) -> Iterator[bytes]:
 def lay_part(data: object, item: dict[str, Any] | None, columns: dict[str, Any]) -> bytes:
     """The line of a part row: its item below a member of its own, since both may have an `id`."""
     if item is None:
-        return lay(data, {}, columns)
+        return lay(data, None, {}, columns)
     return dumps({"item": _item(item), **columns})
 
 
@@ -65,7 +65,8 @@ def _item(value: Any) -> dict[str, Any]:
     # What is no object leaves an empty one, so that every other item keeps its index.
     if not isinstance(value, dict):
         return {}
-    return picked(value, _ITEMS.get(value.get("type"), _TYPE))
+    type = value.get("type")
+    return picked(value, _ITEMS.get(type, _TYPE) if isinstance(type, str) else _TYPE)
 
 
 def _items(value: Any) -> Any:
@@ -94,7 +95,7 @@ def _unfinished(message: dict[str, Any]) -> bool:
 
 _TYPE: Shape = {"type": None}
 _RETURNED: Shape = {"mime": None, "name": None, "text": None, "type": None}
-_ITEMS: dict[Any, Shape] = {
+_ITEMS: dict[str, Shape] = {
     "text": {"text": None, "type": None},
     "reasoning": {"text": None, "type": None},
     "tool": {

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from agentfeedback import refs
 from agentfeedback.reader import Home, Report
-
 from pytest_agentfeedback.audit import below, watching
 from pytest_agentfeedback.subject import Subject, no_faults, replaced
 
@@ -25,7 +24,9 @@ class FindChecks(Subject):
         reader = self._reader
         faults = []
         if reader.harness != self.harness or not _NAME.fullmatch(reader.harness):
-            faults.append(f"harness {reader.harness!r}, want {self.harness!r}: words of a-z, 0-9 and dashes")
+            faults.append(
+                f"harness {reader.harness!r}, want {self.harness!r}: words of a-z, 0-9 and dashes"
+            )
         if not _NAME.fullmatch(reader.format):
             faults.append(f"format {reader.format!r}, want words of a-z, 0-9 and dashes")
         if type(reader.revision) is not int or reader.revision < 1:
@@ -66,7 +67,7 @@ class FindChecks(Subject):
                 report = Report(self.harness)
                 try:
                     after = list(self._reader.find(Home(home, {}), report))
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - whatever it raises is the fault looked for
                     faults.append(f"{directory}: find raises {error!r}")
                     continue
             if report.state != "unreadable" and len(report.problems) <= len(clean.problems):

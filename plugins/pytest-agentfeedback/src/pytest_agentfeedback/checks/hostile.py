@@ -11,7 +11,6 @@ from pytest_agentfeedback.subject import Subject, no_faults
 
 if TYPE_CHECKING:
     from agentfeedback.reader import Place
-
     from pytest_agentfeedback.corpus import Bench
 
 _NEAR = 8
@@ -61,7 +60,11 @@ class HostileChecks(Subject):
         for number, index, what, line in fuzz.mutations([each.lines for each in logs]):
             each = logs[number]
             # Among its neighbours: what a line means depends on some lines, not on hundreds.
-            before = each.lines[:index] if index <= _NEAR else [each.lines[0], *each.lines[index - _NEAR : index]]
+            before = (
+                each.lines[:index]
+                if index <= _NEAR
+                else [each.lines[0], *each.lines[index - _NEAR : index]]
+            )
             lines = [*before, line, *each.lines[index + 1 : index + _NEAR]]
             where = f"{each.session.id}, line {index + 1}, {what}"
             faults += (f"{where}: {fault}" for fault in self._faults(lines, each.place))
@@ -105,12 +108,14 @@ class HostileChecks(Subject):
         try:
             told, log = self._recorded(lines, place)
             tally = self._tally(lines, place).counts()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it raises is the fault looked for
             return [f"read raises {error!r}"]
         faults = laws.count_faults(tally, told.counts)
         size = sum(len(line) + 1 for line in lines)
         if (log.lines, log.size) != (len(lines), size):
-            faults.append(f"{log.lines} lines of {log.size} bytes were read, of {len(lines)}, {size}")
+            faults.append(
+                f"{log.lines} lines of {log.size} bytes were read, of {len(lines)}, {size}"
+            )
         starts, no_objects = set(), set()
         offset = 0
         for line in lines:

@@ -11,8 +11,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentfeedback.tally import Tally
 
+from agentfeedback.tally import Tally
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.subject import Subject, no_faults
 
@@ -69,9 +69,11 @@ class ProductChecks(Subject):
         differ = {}
         for name, stdout in printed.items():
             kept = golden(f"{self.harness}/{name}")
-            if not kept == stdout:  # each is compared, or those after a difference count as unused
+            if kept != stdout:  # each is compared, or those after a difference count as unused
                 lines = kept.get_assert_diff()
-                differ[name] = lines[0] if len(lines) > 1 and _GONE in lines[0] else "\n".join(lines)
+                differ[name] = (
+                    lines[0] if len(lines) > 1 and _GONE in lines[0] else "\n".join(lines)
+                )
         no_faults(
             "not as the golden says (after a look, write it with --snapshot-update)",
             [f"{name}: {lines}" for name, lines in differ.items()],

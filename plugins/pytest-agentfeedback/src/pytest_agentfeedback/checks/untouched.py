@@ -9,7 +9,6 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from agentfeedback.tally import Tally
-
 from pytest_agentfeedback.audit import watching
 from pytest_agentfeedback.corpus import FIRST_TIME
 from pytest_agentfeedback.recorder import Recorder
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentfeedback.reader import Session
-
     from pytest_agentfeedback.corpus import Bench
 
 #: Seconds after which a read of a FIFO is taken to wait for ever.
@@ -84,7 +82,7 @@ class StoreChecks(Subject):
         """A session file cut anywhere, emptied or overwritten never makes anything raise."""
         home = self._own(bench).home
         faults = []
-        for path in sorted({session.path for session in self._find(home)[0]}):
+        for path in (session.path for session in self._some(self._find(home)[0])):
             with open(path, "rb") as file:
                 content = file.read()
             half = len(content) // 2
@@ -97,16 +95,17 @@ class StoreChecks(Subject):
             ):
                 with open(path, "wb") as file:
                     file.write(damaged)
-                faults += _raised(lambda: self._read_all(home), f"{path}, {name}")
+                faults += _raised(f"{path}, {name}", self._read_all, home, path)
             with open(path, "wb") as file:
                 file.write(content)
         no_faults("a damaged file", faults)
 
-    def _read_all(self, home: Path) -> list[Session]:
+    def _read_all(self, home: Path, only: str = "") -> list[Session]:
+        """Find all sessions and read them, or those at one path alone."""
         sessions = self._find(home)[0]
         reader = self._reader
         for session in sessions:
-            if not session.unsupported:
+            if not session.unsupported and only in ("", session.path):
                 self._read(session, Tally.for_reader(reader.rewrites))
                 self._read(session, Recorder(rewrites=reader.rewrites))
         return sessions
@@ -115,14 +114,15 @@ class StoreChecks(Subject):
         laid = self._own(bench)
         aside = str(laid.base / "aside")
         faults: list[str] = []
-        for session in {each.path: each for each in self._find(laid.home)[0]}.values():
+        for session in self._some(self._find(laid.home)[0]):
             os.rename(session.path, aside)
             make(session.path)
 
             def reading(session: Session = session) -> None:
-                faults.extend(_raised(lambda: self._read_all(laid.home), f"{what}: {session.path}"))
+                where = f"{what}: {session.path}"
+                faults.extend(_raised(where, self._read_all, laid.home, session.path))
                 # Listed while it was a file, something else when its turn came.
-                faults.extend(_raised(lambda: self._read(session, Tally()), f"{what}: {session.path}"))
+                faults.extend(_raised(where, self._read, session, Tally()))
 
             if waited := not _finishes(reading, session.path):
                 faults.append(f"{session.path}: waited on")
@@ -133,10 +133,10 @@ class StoreChecks(Subject):
         no_faults(what, faults)
 
 
-def _raised(call: Callable[[], Any], where: str) -> list[str]:
+def _raised(where: str, call: Callable[..., Any], *arguments: Any) -> list[str]:
     try:
-        call()
-    except Exception as error:
+        call(*arguments)
+    except Exception as error:  # noqa: BLE001 - whatever it raises is the fault looked for
         return [f"{where}: raises {error!r}"]
     return []
 

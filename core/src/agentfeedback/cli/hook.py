@@ -1,0 +1,144 @@
+"""`agentfeedback hook <harness> <event>`: what a harness calls on its own events (platform details 6.1).
+
+A harness waits for it: standard input is bounded, a deadline of its own ends it, it prints nothing
+and its status is always 0. What it may import is a list in `docs/reference/hooks-in.md`, kept by a test.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from agentfeedback.installer import Installer
+
+#: The largest payload that is read, in bytes.
+PAYLOAD_LIMIT = 1 << 20
+#: Seconds standard input may take.
+INPUT_SECONDS = 1.0
+#: Seconds after which nothing more is begun.
+SECONDS = 1.5
+#: Seconds after which the process ends, whatever it waits for. Harnesses allow five.
+LAST_SECOND = 2.5
+_LOG_LIMIT = 10 << 20
+
+
+def run(words: Sequence[str]) -> int:
+    """Serve one event; `words` are harness and event. Always 0."""
+    started = time.monotonic()
+    previous = signal.signal(signal.SIGALRM, _end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    signal.setitimer(signal.ITIMER_REAL, LAST_SECOND)
+    try:
+        home = os.environ.get("HOME", "")
+        if len(words) == 2 and os.path.isabs(home):
+            _serve(words[0], words[1], home, started)
+    except BaseException as error:  # noqa: BLE001 - no failure of ours may reach the harness
+        _log(error)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous or signal.SIG_DFL)
+    return 0
+
+
+def _serve(harness: str, event: str, home: str, started: float) -> None:
+    installer = _installer(harness)
+    if installer is None or event not in installer.events:
+        return
+    from agentfeedback import counters, owner_only
+    from agentfeedback.exclusive import Exclusive
+    from agentfeedback.installer import cache
+
+    deadline = started + SECONDS
+    # Read in any case: a harness that cannot write its payload may take that for a failure.
+    data = _payload(started + INPUT_SECONDS)
+    folder = cache(os.environ, home)
+    if installer.indexes:
+        payload = _object(data)
+        id = installer.session(payload)
+        if id:
+            where = counters.folder(folder, harness)
+            counters.update(where, id, lambda kept: installer.keep(kept, payload, home), deadline)
+    last_run = os.path.join(folder, "hooks", f"{harness}.json")
+    owner_only.directory(os.path.dirname(last_run))
+    with Exclusive(last_run + counters.LOCK, deadline):
+        # Neither name needs escaping: both are an installer's own.
+        line = f'{{"ts":"{counters.stamp(time.time())}","event":"{event}"}}'
+        owner_only.replace(last_run, line.encode())
+    if installer.indexes:
+        counters.prune(folder, deadline)
+
+
+def _installer(harness: str) -> Installer | None:
+    from agentfeedback import installed
+
+    if harness in installed.blocked(os.environ):
+        return None
+    value = installed.entry_points(installed.INSTALLERS).get(harness)
+    if value is None:
+        value = installed.slow_entry_points(installed.INSTALLERS).get(harness)
+    if value is None:
+        return None
+    installer: Installer = installed.load(value)
+    return installer
+
+
+def _payload(deadline: float) -> bytes:
+    """Standard input up to its end, the limit or the deadline, whichever comes first."""
+    from select import select
+
+    data = b""
+    while len(data) <= PAYLOAD_LIMIT:
+        left = deadline - time.monotonic()
+        try:
+            if left <= 0 or not select([0], [], [], left)[0]:
+                break
+            piece = os.read(0, PAYLOAD_LIMIT + 1 - len(data))
+        except BlockingIOError:
+            continue
+        except (OSError, ValueError):  # standard input is closed
+            break
+        if not piece:
+            break
+        data += piece
+    return data
+
+
+def _object(data: bytes) -> Mapping[str, Any]:
+    """The payload; raises ValueError or TypeError when it is too large or no JSON object."""
+    import json
+
+    if len(data) > PAYLOAD_LIMIT:
+        raise ValueError("the payload is too large")
+    payload = json.loads(data)
+    if not isinstance(payload, dict):
+        raise TypeError("the payload is no object")
+    return payload
+
+
+def _log(error: BaseException) -> None:
+    """One line in the outcome log, without any text of the payload; where even that fails, nothing."""
+    try:
+        from agentfeedback import counters, owner_only
+        from agentfeedback.installer import cache
+
+        path = os.path.join(cache(os.environ, os.environ.get("HOME", "")), "log", "client.jsonl")
+        number = getattr(error, "errno", None)
+        reason = (
+            f"{type(error).__name__} {number}" if isinstance(number, int) else type(error).__name__
+        )
+        owner_only.directory(os.path.dirname(path))
+        line = f'{{"ts":"{counters.stamp(time.time())}","outcome":"hook_failed","reason":"{reason}"}}\n'
+        owner_only.append(path, line.encode(), limit=_LOG_LIMIT)
+    except Exception:  # noqa: BLE001 - a full disk also takes no log line, and the harness must not notice
+        return
+
+
+def _end(number: int, frame: object) -> None:
+    # Not an exception: whatever is being waited for must not get the chance to go on waiting.
+    os._exit(0)

@@ -1,0 +1,220 @@
+"""`agentfeedback install` and `uninstall`: wire harnesses to `agentfeedback hook`, and back (platform details 6.2)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from agentfeedback import hook_entries, hook_file, installed, owner_only, wire
+from agentfeedback.cli import screen
+from agentfeedback.errors import AgentFeedbackError, PluginError, UsageError
+from agentfeedback.exclusive import Exclusive
+from agentfeedback.installer import Installer, cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentfeedback.cli.arguments import Parsed
+
+#: Seconds to wait for another installation.
+_PATIENCE = 5.0
+
+
+@frozen(eq=False)
+class _Change:
+    """What one harness's hook file becomes; `text` None removes it. `events` are those whose entries change."""
+
+    installer: Installer
+    file: hook_file.HookFile
+    text: str | None
+    events: list[str]
+
+    @property
+    def changes(self) -> bool:
+        return self.text != self.file.text
+
+
+def run_install(line: Parsed) -> int:
+    """`install <harness>...`."""
+    return _run(line, "install")
+
+
+def run_uninstall(line: Parsed) -> int:
+    """`uninstall <harness>...`."""
+    return _run(line, "uninstall")
+
+
+def _run(line: Parsed, command: str) -> int:
+    installers = _named(line.positionals, command)
+    home = os.environ.get("HOME", "")
+    if not os.path.isabs(home):
+        raise AgentFeedbackError(
+            "$HOME is not set to an absolute path", "set it to your home directory"
+        )
+    planned = _change if command == "install" else _removal
+    if line.dry_run:
+        changes = [planned(installer, home) for installer in installers]
+    else:
+        changes = _changed(planned, installers, home)
+    shown = _shown(command, changes, dry_run=line.dry_run)
+    if line.json:
+        screen.write(wire.encode(shown) + b"\n")
+        return 0
+    for change in changes:
+        screen.write(_sentence(command, change, dry_run=line.dry_run))
+    screen.write(screen.visible(shown.diff, keep_newlines=True))
+    for sentence in shown.next:
+        screen.write(f"{sentence}\n")
+    return 0
+
+
+def _changed(
+    planned: Callable[[Installer, str], _Change], installers: list[Installer], home: str
+) -> list[_Change]:
+    lock = os.path.join(cache(os.environ, home), "hooks", "install.lock")
+    try:
+        owner_only.directory(os.path.dirname(lock))
+        with Exclusive(lock, time.monotonic() + _PATIENCE):
+            # All are read before the first is written, so that a file that is refused stops the rest.
+            changes = [planned(installer, home) for installer in installers]
+            for change in changes:
+                if change.changes:
+                    hook_file.write(change.file, change.text)
+            return changes
+    except OSError as error:
+        raise AgentFeedbackError(
+            f"{lock} cannot be locked: {error.strerror}", "try again once no other install runs"
+        ) from error
+
+
+def _change(installer: Installer, home: str) -> _Change:
+    file = hook_file.read(installer.settings(home, os.environ))
+    program = _program()
+    if file.text is None:
+        text = hook_entries.made(installer, program)
+    else:
+        text = _edited(file, lambda old: hook_entries.installed(old, installer, program))
+    return _Change(installer, file, text, list(installer.events))
+
+
+def _removal(installer: Installer, home: str) -> _Change:
+    file = hook_file.read(installer.settings(home, os.environ))
+    if file.text is None:
+        return _Change(installer, file, None, [])
+    text: str | None = _edited(file, lambda old: hook_entries.removed(old, installer))
+    events = hook_entries.events(file.text, installer)
+    # Behind a link lies a file somebody keeps elsewhere: it is emptied of ours and stays.
+    if hook_entries.was_made(file.text, installer) and not os.path.islink(file.path):
+        text = None
+    return _Change(installer, file, text, events)
+
+
+def _edited(file: hook_file.HookFile, edit: Callable[[str], str]) -> str:
+    assert file.text is not None
+    try:
+        return edit(file.text)
+    except hook_entries.Refused as error:
+        raise hook_file.left_alone(file.path, str(error)) from None
+
+
+def _program() -> str:
+    """How the harness can call this very program, quoted for the shell."""
+    script = os.path.abspath(sys.argv[0])
+    if os.path.basename(script) == "agentfeedback" and os.path.isfile(script):
+        words = [script]
+    else:
+        words = [sys.executable, "-m", "agentfeedback"]
+    program = shlex.join(words)
+    try:
+        program.encode()
+    except UnicodeEncodeError:
+        raise AgentFeedbackError(
+            f"{words[0]} is not UTF-8, so no hook file can name it",
+            "install agentfeedback elsewhere",
+        ) from None
+    return program
+
+
+def _named(names: list[str], command: str) -> list[Installer]:
+    points = installed.entry_points(installed.INSTALLERS)
+    if any(name not in points for name in names):
+        points = {**installed.slow_entry_points(installed.INSTALLERS), **points}
+    blocked = installed.blocked(os.environ)
+    have = ", ".join(sorted(name for name in points if name not in blocked)) or "none"
+    if not names:
+        raise UsageError(
+            f"wrong number of arguments for {command}", f"name a harness to {command} (have {have})"
+        )
+    found = []
+    for name in dict.fromkeys(names):
+        if name not in points or name in blocked:
+            raise UsageError(
+                f'no hooks for harness "{name}" (have {have})',
+                "name one of these, or install the plugin that knows its hooks",
+            )
+        try:
+            installer = installed.load(points[name])
+            if not isinstance(installer, Installer):
+                raise TypeError("it is no Installer")
+        except Exception as error:
+            from agentfeedback.host import described
+
+            raise PluginError(
+                f"the hooks of {name} could not be loaded: {described(error)}",
+                "run agentfeedback plugins",
+            ) from error
+        found.append(installer)
+    return found
+
+
+def _shown(command: str, changes: list[_Change], *, dry_run: bool) -> wire.Wiring:
+    changed = [change for change in changes if change.changes]
+    return wire.Wiring(
+        status="changed" if changed else "unchanged",
+        harnesses=[change.installer.harness for change in changes],
+        changed=[os.fsencode(change.file.path).decode(errors="replace") for change in changed],
+        dry_run=dry_run,
+        diff="".join(map(_diff, changed)) if dry_run else "",
+        next=[
+            change.installer.next
+            for change in changed
+            if command == "install" and change.installer.next
+        ],
+    )
+
+
+def _diff(change: _Change) -> str:
+    from difflib import unified_diff
+
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
+    path = change.file.path
+    lines = unified_diff(
+        (change.file.text or "").splitlines(keepends=True),
+        (change.text or "").splitlines(keepends=True),
+        path,
+        path,
+        n=1,
+    )
+    ended = (line if line.endswith("\n") else f"{line}\n" for line in lines)
+    # Settings may hold keys, and a file of one line shows them all.
+    return Scrubber(SUBMIT).text("".join(ended))
+
+
+def _sentence(command: str, change: _Change, *, dry_run: bool) -> str:
+    harness, path = change.installer.harness, screen.visible(change.file.path)
+    events = screen.visible(", ".join(change.events))
+    if command == "install":
+        if not change.changes:
+            return f"{harness}: already wired in {path}\n"
+        verb = "would wire" if dry_run else "wired"
+        return f"{harness}: {verb} {events} in {path}\n"
+    if not change.changes:
+        return f"{harness}: nothing of agentfeedback in {path}\n"
+    verb = "would remove" if dry_run else "removed"
+    return f"{harness}: {verb} {events} from {path}\n"

@@ -1,0 +1,60 @@
+"""Whether the data-directory database can be used, found by means that write nothing in or beside it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+
+from agentfeedback.database import AFRESH, Database
+from agentfeedback.errors import StoreError
+from agentfeedback.reader import reason_of
+
+_TRIES = 3
+
+
+def database_problem(path: str) -> StoreError | None:
+    """What keeps the database at `path` from being used; None when nothing does, or there is none.
+
+    A private copy is opened and checked, since an open may write a journal or migrate.
+    """
+    database = Database(path)
+    try:
+        if not database.exists():
+            return None
+    except StoreError as error:
+        return error
+    found: StoreError | None = None
+    for _ in range(_TRIES):  # a copy taken while another process writes may be torn
+        with tempfile.TemporaryDirectory(prefix="agentfeedback-doctor-") as folder:
+            found = _checked(database, os.path.join(folder, "copy.db"))
+        if found is None or found.remedy != AFRESH:
+            return found
+    return found
+
+
+def _checked(database: Database, copy: str) -> StoreError | None:
+    path = os.path.realpath(database.path)
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return StoreError(
+                f"the local database {database.path} cannot be opened: it is not a regular file",
+                "move it away",
+            )
+        shutil.copyfile(path, copy)
+        if os.path.exists(f"{path}-wal"):
+            shutil.copyfile(f"{path}-wal", f"{copy}-wal")
+    except OSError as error:
+        return StoreError(
+            f"the local database {database.path} cannot be read: {reason_of(error)}",
+            "check the permissions of the file and of its folder",
+        )
+    try:
+        with Database(copy).reading() as connection:
+            if connection is None:
+                return None
+            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except StoreError as error:
+        return StoreError(error.problem.replace(copy, database.path), error.remedy)
+    return None if found == "ok" else database.failure("it is damaged")

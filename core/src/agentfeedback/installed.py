@@ -1,0 +1,104 @@
+"""Finds an installed entry point without `importlib.metadata`, whose import alone costs a hook's whole budget.
+
+Only `*.dist-info/entry_points.txt` of the folders on the path are read; what is installed in
+another way is found by `importlib.metadata`, when nothing else was.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
+    from typing import Any
+
+INSTALLERS = "agentfeedback.installers"
+
+
+def blocked(environ: Mapping[str, str]) -> list[str]:
+    """The names of plugins that are to be left out."""
+    return [name.strip() for name in environ.get("AGENTFEEDBACK_BLOCK", "").split(",")]
+
+
+def entry_points(group: str) -> dict[str, str]:
+    """The entry points of a group, `module:attribute` by name; of equal names the first on the path, as with modules."""
+    found: dict[str, str] = {}
+    for text in _texts():
+        if f"[{group}]" in text:
+            for name, value in _section(text, group):
+                found.setdefault(name, value)
+    return found
+
+
+def slow_entry_points(group: str) -> dict[str, str]:
+    """The same by `importlib.metadata`, however a distribution was installed."""
+    from importlib import metadata
+
+    return {point.name: point.value for point in metadata.entry_points(group=group)}
+
+
+def load(value: str) -> Any:
+    """What an entry point names. Its module is loaded by its file, without its package where possible.
+
+    A package's own module may import anything; a hook cannot wait for that.
+    """
+    module, _, attribute = value.partition(":")
+    target: Any = _module(module)
+    for name in attribute.split("."):
+        target = getattr(target, name)
+    return target
+
+
+def _module(name: str) -> ModuleType:
+    package, _, _ = name.rpartition(".")
+    if name not in sys.modules and package not in sys.modules:
+        from importlib.machinery import PathFinder
+        from importlib.util import module_from_spec
+
+        above = PathFinder.find_spec(package) if package and "." not in package else None
+        locations = above.submodule_search_locations if above is not None else None
+        spec = PathFinder.find_spec(name, locations) if locations else None
+        if spec is not None and spec.loader is not None:
+            module = module_from_spec(spec)
+            sys.modules[name] = module
+            try:
+                spec.loader.exec_module(module)
+            except BaseException:
+                del sys.modules[name]
+                raise
+            return module
+    from importlib import import_module
+
+    return import_module(name)
+
+
+def _texts() -> Iterator[str]:
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:  # a path entry may be missing, or be an archive
+            continue
+        for name in names:
+            if name.endswith(".dist-info"):
+                try:
+                    with open(
+                        os.path.join(folder, name, "entry_points.txt"), encoding="utf-8"
+                    ) as file:
+                        yield file.read()
+                except (OSError, ValueError):  # most distributions have none
+                    continue
+
+
+def _section(text: str, group: str) -> Iterator[tuple[str, str]]:
+    inside = False
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            inside = line == f"[{group}]"
+        elif inside and line and line[0] not in "#;":
+            name, equals, value = line.partition("=")
+            if equals:
+                yield name.strip(), value.partition("[")[0].strip()

@@ -1,0 +1,185 @@
+"""JSON read without losing how it was written: the spelling of numbers, and names given twice. Pure.
+
+A tree is made of `None`, `bool`, `str`, `int`, `Number`, `list` and `dict`. Platform details 2.5,
+RFC 8259.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from attrs import define, field, frozen
+
+#: Containers inside containers that are read; a body nested deeper is refused (details 2.5).
+MAX_DEPTH = 512
+Path = tuple[str, ...]
+
+
+class NotJson(ValueError):
+    """The text is not one RFC 8259 value, or it is nested deeper than `MAX_DEPTH`; the text says which."""
+
+
+@frozen
+class Number:
+    """A number as it is spelled."""
+
+    text: str
+
+
+@define(eq=False)
+class Document:
+    """A value, and where it had to be mended: members given twice, strings that were not Unicode."""
+
+    value: Any
+    duplicates: list[Path] = field(factory=list)
+    mended: list[Path] = field(factory=list)
+
+
+def parse(data: bytes) -> Document:
+    """Read one JSON value.
+
+    Of members with one name the last counts. Invalid UTF-8 and unpaired surrogate escapes inside
+    strings become U+FFFD. Raises `NotJson`.
+    """
+    text = _decoded(data)
+    if _clean(text):
+        try:
+            return Document(_decode(_PLAIN, text))
+        except _Twice:
+            pass
+    document = Document(None)
+    document.value = _mend(_decode(_PAIRS, text), (), document)
+    return document
+
+
+def members(data: bytes) -> list[tuple[str, str]] | None:
+    """The members of an object as written, `(name, text of the value)` in order; None for no object.
+
+    Bytes that are not UTF-8 stay in the texts as surrogate escapes: `text_bytes` gives them back.
+    Raises `NotJson`.
+    """
+    text = _decoded(data)
+    if not isinstance(_decode(_PAIRS, text), _Pairs):
+        return None
+    found = []
+    at = _space(text, 0) + 1
+    while text[(at := _space(text, at))] != "}":
+        if text[at] == ",":
+            at = _space(text, at + 1)
+        name, at = _PAIRS.raw_decode(text, at)
+        start = _space(text, _space(text, at) + 1)
+        _, at = _PAIRS.raw_decode(text, start)
+        found.append((_mended(name), text[start:at]))
+    return found
+
+
+def text_bytes(text: str) -> bytes:
+    """The bytes that a text of `members` was made from."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def pointer(path: Path) -> str:
+    """The RFC 6901 pointer of a path."""
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def _decoded(data: bytes) -> str:
+    text = data.decode("utf-8", "surrogateescape")
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        bracket = match[0]
+        if bracket in ("{", "["):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise NotJson(f"the JSON is nested deeper than {MAX_DEPTH} levels")
+        elif bracket in ("}", "]"):
+            depth -= 1
+    return text
+
+
+def _decode(decoder: json.JSONDecoder, text: str) -> Any:
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJson(
+            f"not JSON: {error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
+        ) from None
+    except RecursionError:
+        raise NotJson("the JSON is nested too deeply to be read here") from None
+
+
+class _Twice(Exception):
+    """A name was given twice: the quick way does not tell where."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The members of one object, in order, all of them."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _Twice
+    return found
+
+
+def _refuse(word: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{word} is no JSON value", "", 0)
+
+
+def _clean(text: str) -> bool:
+    return _SURROGATE.search(text) is None and _SURROGATE_ESCAPE.search(text) is None
+
+
+def _mended(text: str) -> str:
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _mend(value: Any, path: Path, document: Document) -> Any:
+    if isinstance(value, str):
+        mended = _mended(value)
+        if mended != value:
+            document.mended.append(path)
+        return mended
+    if isinstance(value, _Pairs):
+        return dict(_mended_members(value, path, document))
+    if isinstance(value, list):
+        return [_mend(item, (*path, str(index)), document) for index, item in enumerate(value)]
+    return value
+
+
+def _mended_members(pairs: _Pairs, path: Path, document: Document) -> Iterator[tuple[str, Any]]:
+    last: dict[str, Any] = {}
+    for raw, value in pairs:
+        name = _mended(raw)
+        here = (*path, name)
+        if name != raw and here not in document.mended:
+            document.mended.append(here)
+        if name in last:
+            del last[name]
+            if here not in document.duplicates:
+                document.duplicates.append(here)
+        last[name] = value
+    for name, value in last.items():
+        yield name, _mend(value, (*path, name), document)
+
+
+def _space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+# The closing quote is optional, so that a text without one is still scanned once only.
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_PLAIN = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=Number, parse_float=Number, parse_constant=_refuse
+)
+_PAIRS = json.JSONDecoder(
+    object_pairs_hook=_Pairs, parse_int=Number, parse_float=Number, parse_constant=_refuse
+)

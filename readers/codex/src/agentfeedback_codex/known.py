@@ -1,0 +1,130 @@
+"""The record types and members seen in rollouts of the verified versions, for `agentfeedback doctor --formats`."""
+
+from __future__ import annotations
+
+from agentfeedback.drift import Fields, Known
+
+_PART = Fields(
+    by="type",
+    kinds={
+        "input_text": Fields("text"),
+        "input_image": Fields("image_url detail"),
+        "output_text": Fields("text annotations"),
+        "encrypted_content": Fields("encrypted_content"),
+    },
+)
+_ITEM = Fields(
+    "id",
+    by="type",
+    kinds={
+        "AgentMessage": Fields("content"),
+        "CollabAgentToolCall": Fields(
+            """
+            agents_states model prompt reasoning_effort receiver_agents receiver_thread_ids
+            sender_thread_id status tool
+            """
+        ),
+        "CommandExecution": Fields(
+            """
+            aggregated_output command cwd duration exit_code parsed_cmd process_id source status
+            """
+        ),
+        "ContextCompaction": Fields(),
+        "FileChange": Fields("changes status stderr stdout"),
+        "ImageView": Fields("path"),
+        "McpToolCall": Fields("arguments duration error result server status tool"),
+        "Reasoning": Fields("raw_content summary_text"),
+        "SubAgentActivity": Fields("agent_path agent_thread_id kind model reasoning_effort"),
+        "UserMessage": Fields("client_id content"),
+    },
+)
+_RESPONSE = Fields(
+    "id internal_chat_message_metadata_passthrough",
+    by="type",
+    kinds={
+        "additional_tools": Fields("role tools"),
+        "agent_message": Fields("author content recipient"),
+        "custom_tool_call": Fields("call_id input name namespace status"),
+        "custom_tool_call_output": Fields("call_id output"),
+        "function_call": Fields("arguments call_id name namespace status"),
+        "function_call_output": Fields("call_id output"),
+        "ghost_snapshot": Fields("ghost_commit"),
+        "local_shell_call": Fields("action call_id status"),
+        "message": Fields("content role status", inside={"content": _PART}),
+        "reasoning": Fields("content encrypted_content summary"),
+    },
+)
+_EVENT = Fields(
+    by="type",
+    kinds={
+        "agent_message": Fields("memory_citation message phase"),
+        "context_compacted": Fields(),
+        "item_completed": Fields(
+            "completed_at_ms item started_at_ms thread_id turn_id", inside={"item": _ITEM}
+        ),
+        "mcp_tool_call_end": Fields("call_id duration invocation result"),
+        "patch_apply_end": Fields("call_id changes status stderr stdout success turn_id"),
+        "task_complete": Fields(
+            """
+            completed_at duration_ms error last_agent_message root_turn_id started_at
+            time_to_first_token_ms turn_id
+            """
+        ),
+        "task_started": Fields(
+            """
+            collaboration_mode_kind model_context_window root_turn_id started_at turn_attribution
+            turn_id
+            """
+        ),
+        "thread_settings_applied": Fields("thread_id thread_settings"),
+        "token_count": Fields("info rate_limits"),
+        "turn_aborted": Fields("completed_at duration_ms reason root_turn_id started_at turn_id"),
+        "user_message": Fields("audio images kind local_audio local_images message text_elements"),
+    },
+)
+_COMPACTED = Fields(
+    """
+    compaction_response_id first_window_id latest_token_usage_record message previous_window_id
+    replacement_history replacement_history_metadata resume_metadata retained_context window_id
+    window_number
+    """
+)
+_SESSION_META = Fields(
+    """
+    account_scoped agent_nickname agent_path base_instructions cli_version context_window cwd
+    forked_from_id forked_from_ordinal_exclusive git history_base history_mode id instructions
+    model_provider multi_agent_version originator parent_thread_id runtime_workspace_roots
+    session_id source thread_source timestamp
+    """
+)
+_TOKEN_USAGE = Fields(
+    "response_id root_turn_id session_id thread_id thread_token_usage turn_id turn_token_usage usage"
+)
+_TURN_CONTEXT = Fields(
+    """
+    approval_policy approvals_reviewer collaboration_mode comp_hash current_date cwd
+    disabled_plugin_ids effort file_system_sandbox_policy model multi_agent_version
+    permission_profile personality realtime_active root_turn_id sandbox_policy summary timezone
+    truncation_policy turn_id user_instructions
+    """
+)
+_PAYLOADS = {
+    "compacted": _COMPACTED,
+    "event_msg": _EVENT,
+    "inter_agent_communication_metadata": Fields("trigger_turn"),
+    "response_item": _RESPONSE,
+    "session_meta": _SESSION_META,
+    "token_usage_record": _TOKEN_USAGE,
+    "turn_context": _TURN_CONTEXT,
+    "world_state": Fields("full state"),
+}
+
+KNOWN = Known(
+    verified=("0.40.0", "0.63.0", "0.98.0", "0.130.0", "0.171.0"),
+    version="payload.cli_version",
+    records=Fields(
+        "metadata ordinal payload timestamp",
+        by="type",
+        kinds={type: Fields(inside={"payload": payload}) for type, payload in _PAYLOADS.items()},
+    ),
+)

@@ -1,0 +1,158 @@
+"""The reader `cursor-agent-transcript`: sessions by the hooks' index, complete lines, nothing of what they say.
+
+Follows `sessions.md`, "Cursor". Storage only: a transcript holds no times, no results and no call
+ids, so there is nothing to digest.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from agentfeedback import counters
+from agentfeedback.installer import cache
+from agentfeedback.log import FileLog, Log, Unreadable, open_regular
+from agentfeedback.reader import Home, Place, Reader, Report, Session, reason_of
+from agentfeedback.record import Record
+
+from .hooks import HARNESS, is_transcript, valid_directory, valid_id
+
+if TYPE_CHECKING:
+    from agentfeedback.teller import Teller
+
+_DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# To go through a folder takes no right to list it, where the system can tell the two apart.
+_THROUGH = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY))
+
+
+class Line(Record):
+    """A line of a transcript: that it is a JSON object is all that counts."""
+
+
+@frozen(eq=False)
+class Pointer:
+    """Where the hooks say a session ran: all workspace roots, then the directories reported.
+
+    `known` is false when the policy cannot be asked about all of them.
+    """
+
+    directories: tuple[str, ...]
+    known: bool
+
+
+class Cursor(Reader):
+    harness = HARNESS
+    format = "cursor-agent-transcript"
+    digests = False
+
+    def find(self, home: Home, report: Report) -> Iterable[Session]:
+        directory = counters.folder(cache(home.environ, home.path), self.harness)
+        report.store(directory)
+        now = time.time()
+        for entry in report.files(directory, root=True):
+            if entry.name.endswith(counters.SUFFIX):
+                yield from self._indexed(entry, home, report, now)
+
+    def place(self, session: Session, *, strict: bool) -> Place:
+        pointer: Pointer = session.detail
+        return Place(paths=pointer.directories, unknown=not pointer.known)
+
+    def open(self, session: Session) -> Log:
+        return Transcript(session.path)
+
+    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+        for directory in place.paths:
+            timeline.note(cwd=directory)
+        if isinstance(log, Transcript):
+            timeline.note(time=log.modified)
+        for _ in log.records(Line, timeline):
+            timeline.entry()
+
+    def _indexed(
+        self, entry: os.DirEntry[str], home: Home, report: Report, now: float
+    ) -> Iterator[Session]:
+        """The session of one file of the index; an old file, or one without a transcript, is none."""
+        try:
+            if counters.expired(entry.stat(follow_symlinks=False).st_mtime, now):
+                return
+        except OSError as error:
+            report.problem(entry.path, reason_of(error))
+            return
+        kept = counters.read(entry.path)
+        if kept is None:
+            report.problem(entry.path, "not a valid file of the session counters")
+            return
+        id, path = kept.get("conversation_id"), kept.get("transcript_path")
+        if not isinstance(path, str):  # a hook may tell no path
+            return
+        if not isinstance(id, str) or not valid_id(id) or not is_transcript(path, id, home.path):
+            report.problem(entry.path, "names no transcript of its session beneath the home")
+            return
+        try:
+            found = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except (OSError, ValueError) as error:
+            report.problem(path, reason_of(error))
+            return
+        yield Session(
+            harness=self.harness,
+            id=id,
+            path=path,
+            mtime=found.st_mtime_ns,
+            size=found.st_size,
+            device=found.st_dev,
+            inode=found.st_ino,
+            ctime=found.st_ctime_ns,
+            detail=_pointer(kept),
+        )
+
+
+class Transcript(FileLog):
+    """A transcript, opened without following a link anywhere in its path; `modified` in nanoseconds since the epoch."""
+
+    def __init__(self, path: str) -> None:
+        Log.__init__(self)
+        self.path = path
+        self._file = _opened(path)
+        self.modified = os.fstat(self._file).st_mtime_ns
+
+
+def _opened(path: str) -> int:
+    """A descriptor of a regular file whose path holds no link, checked folder by folder as it is opened."""
+    *folders, name = path.strip("/").split("/")
+    above = os.open("/", _THROUGH | _DIRECTORY)
+    try:
+        for folder in folders:
+            _refuse_link(folder, above)
+            below = os.open(folder, _THROUGH | _DIRECTORY, dir_fd=above)
+            os.close(above)
+            above = below
+        _refuse_link(name, above)
+        return open_regular(name, above)
+    finally:
+        os.close(above)
+
+
+def _refuse_link(name: str, above: int) -> None:
+    # Only for the reason: the open itself follows none.
+    if stat.S_ISLNK(os.lstat(name, dir_fd=above).st_mode):
+        raise Unreadable("its path holds a symbolic link")
+
+
+def _pointer(kept: dict[str, Any]) -> Pointer:
+    roots, cwds = _texts(kept.get("workspace_roots")), _texts(kept.get("cwds"))
+    valid = bool(roots) and all(map(valid_directory, roots))
+    directories = dict.fromkeys(path for path in (*roots, *cwds) if valid_directory(path))
+    return Pointer(tuple(directories), valid and not kept.get("incomplete"))
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        return []
+    return [item if isinstance(item, str) else "" for item in value]

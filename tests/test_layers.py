@@ -1,0 +1,82 @@
+"""Who may import whom: read from the source, so that the shape of the house holds by itself."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+CORE = ROOT / "core/src/agentfeedback"
+MEMBERS = [ROOT / "core", *sorted(path.parent for path in ROOT.glob("[rp]*/*/pyproject.toml"))]
+SOURCES = [path for member in MEMBERS for path in sorted(member.glob("src/**/*.py"))]
+READERS = [path for path in SOURCES if path.is_relative_to(ROOT / "readers")]
+#: What a reader may use of the core: the names third parties rely on.
+PUBLIC = {f"agentfeedback.{name}" for name in "hookspecs reader record log teller moment errors".split()}
+PURE = "arguments caps detect digest listing moment policy record refs tally teller timeline watermark wire".split()
+IO = {"fcntl", "io", "mmap", "os", "pathlib", "shutil", "signal", "socket", "sqlite3", "subprocess", "tempfile"}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "process", "misc"}
+LONGEST = 320
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The dotted names a module imports anywhere in it, `TYPE_CHECKING` blocks left out."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                yield "." * node.level + (node.module or "")
+            elif node.module == "agentfeedback":
+                yield from (f"agentfeedback.{alias.name}" for alias in node.names)
+            else:
+                yield node.module or ""
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", READERS, ids=name)
+def test_reader_imports_only_public_names_of_the_core(path: Path) -> None:
+    """A reader uses the public modules of the core, and no other reader or plugin."""
+    used = {each for each in imports(path) if each.startswith("agentfeedback")}
+    assert used - PUBLIC == set()
+
+
+@pytest.mark.parametrize("path", [each for each in SOURCES if each.is_relative_to(CORE)], ids=name)
+def test_core_imports_no_plugin_and_no_command(path: Path) -> None:
+    """The core imports no reader and no plugin; nothing below the command line imports it."""
+    used = set(imports(path))
+    assert not [each for each in used if each.startswith("agentfeedback_")]
+    if not path.is_relative_to(CORE / "cli") and path != CORE / "__main__.py":
+        assert not [each for each in used if each.startswith("agentfeedback.cli")]
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_pure_module_imports_nothing_that_does_io(module: str) -> None:
+    """The rules are apart from the world: their modules cannot open, write or wait."""
+    used = set(imports(CORE / f"{module}.py"))
+    assert {each.partition(".")[0] for each in used} & IO == set()
+    own = {each.removeprefix("agentfeedback.") for each in used if each.startswith("agentfeedback.")}
+    assert own - {*PURE, "errors", "examine", "reader", "scrub"} == set()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_module_is_small_and_has_a_name_of_its_own(path: Path) -> None:
+    """One concern a file: not much over three hundred lines, and no name that could hold anything."""
+    assert len(path.read_text().splitlines()) <= LONGEST
+    assert not {path.stem, path.parent.name} & VAGUE
+
+
+def test_workspace_names_every_member() -> None:
+    """The sources of the workspace are its member folders, each under its own name."""
+    sources = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["sources"]
+    names = {tomllib.loads((member / "pyproject.toml").read_text())["project"]["name"] for member in MEMBERS}
+    assert set(sources) == names and all(each == {"workspace": True} for each in sources.values())
