@@ -122,7 +122,9 @@ def _last(setting: dict[str, int]) -> dict[str, float]:
 
 
 def _machine() -> str:
-    return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    load = os.getloadavg()[1] / (os.cpu_count() or 1)
+    python = platform.python_version()
+    return f"{os.cpu_count()} cores (load {load:.1f} each), {platform.system()}, Python {python}"
 
 
 def _replace(path: str, text: str) -> None:

@@ -305,7 +305,7 @@ def test_first_line_of_a_rollout_around_its_bound(machine: Machine, more: int) -
 
 
 FIRST_LINES = {
-    "no newline at all": b"x" * 3000,
+    "of noise": b"x" * 3000 + b"\n",
     "no JSON": b"{broken\n",
     "after a byte order mark": b"\xef\xbb\xbf" + meta() + b"\n",
     "of another type": typed() + b"\n",

@@ -12,6 +12,8 @@ from agentfeedback.errors import StoreError
 from agentfeedback.reader import reason_of
 
 _TRIES = 3
+#: In place of a remedy that names the command that is running.
+_REMEDY = "move the file away to start afresh"
 
 
 def database_problem(path: str) -> StoreError | None:
@@ -31,7 +33,7 @@ def database_problem(path: str) -> StoreError | None:
             found = _checked(database, os.path.join(folder, "copy.db"))
         if found is None or found.remedy != AFRESH:
             return found
-    return found
+    return StoreError(found.problem, _REMEDY) if found is not None else None
 
 
 def _checked(database: Database, copy: str) -> StoreError | None:

@@ -28,8 +28,6 @@ from agentfeedback.wire_doctor import (
     DatabaseFile,
     Doctor,
     HarnessHealth,
-    Secret,
-    Setting,
     Versions,
     Warnings,
 )

@@ -7,7 +7,7 @@ import hashlib
 from attrs import frozen
 
 from agentfeedback import moment
-from agentfeedback.digest import DETECTOR_VERSION
+from agentfeedback.detect import DETECTOR_VERSION
 from agentfeedback.errors import AgentFeedbackError
 from agentfeedback.examine import Examiner
 from agentfeedback.reader import Reader, Session

@@ -392,12 +392,12 @@ def looking_ahead(module, forgets: Callable[[list], bool]) -> type:
     return Tiny
 
 
-@caught_by("prefix_law_holds", "prefix_law_holds_for_any_log")
+@caught_by("prefix_law_holds", "prefix_law_holds_for_any_log", "memory_is_bounded_by_one_record")
 def looks_ahead(module):
     return looking_ahead(module, lambda lines: any(line.type == "stop" for line in lines))
 
 
-@caught_by("prefix_law_holds_for_any_log")
+@caught_by("prefix_law_holds_for_any_log", "memory_is_bounded_by_one_record")
 def looks_ahead_for_what_the_corpus_has_not(module):
     return looking_ahead(module, lambda lines: [line.type for line in lines].count("meta") > 1)
 
@@ -558,6 +558,18 @@ def stops_at_what_it_does_not_know(module):
                 if line.type is None:
                     return
                 self.tell(line, timeline)
+
+    return Tiny
+
+
+@caught_by("memory_is_bounded_by_one_record")
+def keeps_the_whole_log(module):
+    class Tiny(module.Tiny):
+        def read(self, log, place, timeline):
+            kept = []
+            for line in log.records(module.Line, timeline):
+                self.tell(line, timeline)
+                kept.append(line)
 
     return Tiny
 

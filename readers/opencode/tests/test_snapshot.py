@@ -295,6 +295,24 @@ def test_cache_that_cannot_be_used(store: Any) -> None:
     assert list((store.home.parent / "elsewhere").iterdir()) == []
 
 
+def test_other_run_that_ends_meanwhile(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders that another run takes away while this one is about to lie there are made again."""
+    store.database().session()
+    make = snapshot_module.Folder._make
+    ended: list[str] = []
+
+    def made(self: Any) -> list[str]:
+        missing = make(self)
+        if len(ended) < 3:
+            ended.append(self._root)
+            os.rmdir(self._root)
+        return missing
+
+    monkeypatch.setattr(snapshot_module.Folder, "_make", made)
+    assert list(store.find()[0]) == ["ses_1"]
+    assert len(ended) == 3
+
+
 def test_without_a_cache_folder(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home without a cache folder has its snapshots in the system's folder of temporary files."""
     store.database().session()

@@ -41,6 +41,10 @@ class _Change:
 
 def run_install(line: Parsed) -> int:
     """`install <harness>...`."""
+    # Compiled here, once: a hook writes no byte code.
+    from agentfeedback import counters  # noqa: F401
+    from agentfeedback.cli import hook  # noqa: F401
+
     return _run(line, "install")
 
 

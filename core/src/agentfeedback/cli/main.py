@@ -33,9 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["hook"] and words[1:] not in (["-h"], ["--help"]):
-        from agentfeedback.cli.hook import run  # an agent waits: nothing else is imported
-
-        return run(words[1:])
+        return _hook(words[1:])
     try:
         try:
             return _run(words)
@@ -49,6 +47,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _PIPE_CLOSED
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _hook(words: list[str]) -> int:
+    # An agent waits: nothing else is imported. No byte code is written, since on a full disk Python
+    # may write half of it, and then every later start fails.
+    sys.dont_write_bytecode = True
+    try:
+        from agentfeedback.cli.hook import run
+    except Exception:  # noqa: BLE001 - not even a damaged installation may stop an agent
+        return 0
+    return run(words)
 
 
 def _close_quietly() -> None:

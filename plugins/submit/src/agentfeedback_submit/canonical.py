@@ -35,6 +35,11 @@ def compact(value: Any) -> bytes:
     return _written(value, ordered=False).encode()
 
 
+def text(value: Any) -> str:
+    """`compact` as text, in which bytes that are no Unicode may stand as surrogate escapes."""
+    return _written(value, ordered=False)
+
+
 def content_hash(record: Mapping[str, Any]) -> str:
     """Lower-case SHA-256 hex of the canonical JSON of the members that make a record's identity."""
     return hashlib.sha256(
@@ -42,9 +47,9 @@ def content_hash(record: Mapping[str, Any]) -> str:
     ).hexdigest()
 
 
-def quoted(text: str) -> str:
+def quoted(string: str) -> str:
     """A JSON string; an unpaired surrogate cannot be written and raises `UnicodeEncodeError` later."""
-    return f'"{_SPECIAL.sub(_escape, text)}"'
+    return f'"{_SPECIAL.sub(_escape, string)}"'
 
 
 def _written(value: Any, *, ordered: bool) -> str:

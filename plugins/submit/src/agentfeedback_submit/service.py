@@ -32,7 +32,7 @@ class Service:
 
     def get(self, name: str, id: str = "") -> Reply:
         """`GET /submissions/{name}`."""
-        return self._answer(id, lambda: Reply(200, {"submission": self._row(name).record()}))
+        return self._answer(id, lambda: Reply(200, self._row(name).record()))
 
     def list(self, query: Query, id: str = "") -> Reply:
         """`GET /submissions`: a page, newest first, or oldest first after an id."""
@@ -46,7 +46,7 @@ class Service:
             rows, _, _ = self.submissions.mark([queries.identifier(name)], mark)
             if not rows:
                 raise _missing(name)
-            return Reply(200, {"submission": rows[0].record()})
+            return Reply(200, rows[0].record())
 
         return self._answer(id, answer)
 
@@ -69,7 +69,7 @@ class Service:
             row = self.submissions.redact(queries.identifier(name))
             if row is None:
                 raise _missing(name)
-            return Reply(200, {"submission": row.record()})
+            return Reply(200, row.record())
 
         return self._answer(id, answer)
 
@@ -106,8 +106,10 @@ class Service:
             shown: dict[str, Any] = {
                 "imported": len(inserted),
                 "skipped": skipped,
-                "conflicts": [{"uid": row.uid, "kind": row.kind, "key": row.key} for row in conflicts],
+                "conflicts": len(conflicts),
             }
+            if conflicts:
+                shown["warnings"] = [_taken(row).plain() for row in conflicts]
             if inserted:
                 shown |= {"first_id": inserted[0].id, "last_id": inserted[-1].id}
             return Reply(200, shown)
@@ -194,6 +196,10 @@ class Service:
 
 def _missing(name: str) -> Refusal:
     return Refusal("not_found", f"there is no submission {name}")
+
+
+def _taken(row: Row) -> Detail:
+    return Detail("key_reused", "/key", f"{row.uid}: the key {row.key} of kind {row.kind} is taken")
 
 
 def _shown(mark: Mark) -> dict[str, Any]:

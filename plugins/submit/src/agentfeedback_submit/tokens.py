@@ -22,6 +22,10 @@ class NotJson(ValueError):
     """The text is not one RFC 8259 value, or it is nested deeper than `MAX_DEPTH`; the text says which."""
 
 
+class TooDeep(NotJson):
+    """It is nested deeper than `MAX_DEPTH`."""
+
+
 @frozen
 class Number:
     """A number as it is spelled."""
@@ -94,7 +98,7 @@ def _decoded(data: bytes) -> str:
         if bracket in ("{", "["):
             depth += 1
             if depth > MAX_DEPTH:
-                raise NotJson(f"the JSON is nested deeper than {MAX_DEPTH} levels")
+                raise TooDeep(f"the JSON is nested deeper than {MAX_DEPTH} levels")
         elif bracket in ("}", "]"):
             depth -= 1
     return text
@@ -108,7 +112,7 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Any:
             f"not JSON: {error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
         ) from None
     except RecursionError:
-        raise NotJson("the JSON is nested too deeply to be read here") from None
+        raise TooDeep("the JSON is nested too deeply to be read here") from None
 
 
 class _Twice(Exception):

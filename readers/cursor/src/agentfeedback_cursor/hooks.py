@@ -62,10 +62,10 @@ class Cursor(Installer):
 
 def valid_id(id: str) -> bool:
     """Whether an id can be part of a ref and its transcript's name part of a path."""
-    if id in (".", "..") or any(bad in id for bad in "/\\#\0"):
+    if id in ("", ".", "..") or any(bad in id for bad in "/\\#\0"):
         return False
     try:
-        return 0 < len((id + _TRANSCRIPT).encode()) <= _LONGEST_NAME
+        return len((id + _TRANSCRIPT).encode()) <= _LONGEST_NAME
     except UnicodeEncodeError:
         return False
 

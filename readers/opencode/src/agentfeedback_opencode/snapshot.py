@@ -23,6 +23,7 @@ from agentfeedback.reader import reason_of
 
 _BLOCK = 1 << 20
 _LOCK = ".lock"
+_TRIES = 20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -61,12 +62,16 @@ class Folder:
         return copy
 
     def _claim(self) -> str:
-        while True:
-            made = self._make()
-            path = os.path.join(self._root, secrets.token_hex(8))
-            lock = _lock(path + _LOCK, os.O_CREAT | os.O_EXCL)
-            if lock is not None:
-                break
+        for _ in range(_TRIES):
+            # Another run that ends takes the folders away that it made, if nobody lies there yet.
+            with suppress(FileNotFoundError):
+                made = self._make()
+                path = os.path.join(self._root, secrets.token_hex(8))
+                lock = _lock(path + _LOCK, os.O_CREAT | os.O_EXCL)
+                if lock is not None:
+                    break
+        else:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._root)
         weakref.finalize(self, _leave, os.getpid(), path, lock, made)
         os.mkdir(path, 0o700)
         return path

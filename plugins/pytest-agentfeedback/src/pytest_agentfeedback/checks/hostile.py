@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tracemalloc
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from agentfeedback.log import BLOCK, Log
+from agentfeedback.tally import Tally
 from pytest_agentfeedback import fuzz, laws
 from pytest_agentfeedback.recorder import shifted
 from pytest_agentfeedback.subject import Subject, no_faults
@@ -14,6 +17,22 @@ if TYPE_CHECKING:
     from pytest_agentfeedback.corpus import Bench
 
 _NEAR = 8
+#: Bytes of logs of which one is long.
+_SHORT, _LONG = 2_000_000, 6_000_000
+
+
+class Repeated(Log):
+    """A log of the same bytes again and again, `size` of them or a little more, made while it is read."""
+
+    def __init__(self, once: bytes, size: int) -> None:
+        super().__init__()
+        self._once = once * (BLOCK // len(once) + 1)
+        self._times = size // len(self._once) + 1
+
+    def blocks(self) -> Iterator[bytes]:
+        for _ in range(self._times):
+            for start in range(0, len(self._once), BLOCK):
+                yield self._once[start : start + BLOCK]
 
 
 class HostileChecks(Subject):
@@ -92,6 +111,26 @@ class HostileChecks(Subject):
                 no_faults(f"cut after {cut} lines of {lines!r:.3000}", faults)
 
         self._each_log(bench, check)
+
+    def test_memory_is_bounded_by_one_record(self, bench: Bench) -> None:
+        """A long log takes no more memory than its longest record, and what is kept of calls with names of their own."""
+        self._skip_row_store("what it keeps of rows is seen where it opens the log")
+        logs = self._logs(bench)
+        once = b"".join(line + b"\n" for each in logs for line in each.lines)
+        reader = self._reader
+        peaks = []
+        for size in (_SHORT, _LONG):
+            log, tally = Repeated(once, size), Tally.for_reader(reader.rewrites)
+            tracemalloc.start()
+            try:
+                reader.read(log, logs[0].place, tally)
+                peaks.append(tracemalloc.get_traced_memory()[1])
+            finally:
+                tracemalloc.stop()
+        # The lines are the same ones again and again: what is kept of the first megabytes is all there is.
+        assert peaks[1] < peaks[0] + (_LONG - _SHORT) // 8, (
+            f"{_SHORT} bytes: {peaks[0]}, {_LONG} bytes: {peaks[1]}"
+        )
 
     def _each_log(self, bench: Bench, check: object) -> None:
         assert callable(check)

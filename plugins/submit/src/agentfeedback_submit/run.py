@@ -1,0 +1,143 @@
+"""One run of a command: its configuration, policy, store and destination, each made when it is first asked for.
+
+What a run reads of its surroundings is the environment and directory it is given; nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from functools import cached_property
+
+from agentfeedback.config import Config, Paths, load
+from agentfeedback.database import Database
+from agentfeedback.engine import Engine
+from agentfeedback.gate import CollectGate
+from agentfeedback.host import Host
+from agentfeedback.settings import Setting, setting
+from agentfeedback.span_facts import SpanFacts
+from agentfeedback_submit.build import SESSION_SCAN, Body, Facts, build
+from agentfeedback_submit.collect import Collected, collect, configured, folder_name, machine_name
+from agentfeedback_submit.deliver import Destination, Local
+from agentfeedback_submit.outcome import Outcome
+from agentfeedback_submit.request import Request
+from agentfeedback_submit.service import Service
+from agentfeedback_submit.submissions import Submissions
+from agentfeedback_submit.words import time_form
+
+
+class Run:
+    """`directory` is the working directory a plain submission is about; empty where it is gone."""
+
+    def __init__(self, environ: Mapping[str, str], host: Host, directory: str) -> None:
+        self.environ = environ
+        self.host = host
+        self.directory = directory
+        self.paths = Paths.of(environ)
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration. Raises `ConfigError`."""
+        return load(self.paths.config_file)
+
+    @cached_property
+    def gate(self) -> CollectGate:
+        """The `[collect]` rules."""
+        return CollectGate(self.config, self.paths.homes)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The reading side: sessions, and the scrubber with the formats of plugins."""
+        return Engine(self.environ, host=self.host)
+
+    @cached_property
+    def service(self) -> Service:
+        """The API on the database of this machine."""
+        return Service(Submissions(Database(self.paths.database)))
+
+    def setting(self, name: str, flag: str = "") -> Setting:
+        """A setting as it counts in this run."""
+        return setting(name, self.config, self.environ, flag)
+
+    def destination(self, *, local: bool = False, server: str = "") -> Destination | Outcome:
+        """Where submissions go, or why they cannot."""
+        url = Setting() if local else self.setting("url", server)
+        if url.value:
+            return Outcome(
+                "error",
+                reason="client_setup",
+                message="sending to a server is not part of this version; pass --local",
+            )
+        return Local(self.service)
+
+    def facts(self, request: Request) -> Facts | Outcome:
+        """What is known beside a request, or the outcome that its directory is switched off.
+
+        Raises `AgentFeedbackError` where the entry it names is refused or cannot be found.
+        """
+        if request.context_from is not None:
+            wanted = request.context_from
+            found = self.engine.span(
+                wanted.ref, wanted.span, allow_unknown=wanted.allow_unknown
+            )
+            return self._of_span(found, found.key(wanted.ordinal))
+        verdict = self.gate.after_read([self.directory or "/"])
+        if verdict is not None:
+            return Outcome("disabled", reason=verdict.reason)
+        collected = self._collected(self.directory, self.environ)
+        defaults = {
+            "machine": self.setting("machine").value or machine_name(),
+            "model": self.setting("model").value or collected.model,
+            "harness": self.setting("harness").value or collected.harness,
+            "project": collected.project,
+        }
+        return self._facts(defaults=defaults, context=collected.context, drop=self._drop())
+
+    def prepare(self, request: Request, facts: Facts) -> Body:
+        """The body of a request; see `build`."""
+        return build(request, facts, self.engine.scrubber)
+
+    def _of_span(self, span: SpanFacts, key: str) -> Facts:
+        over = {"key": key, "occurred_at": span.occurred_at, "harness": span.harness}
+        if span.model:
+            over["model"] = span.model
+        # An empty environment: what ran elsewhere and earlier is not told by what runs here and now.
+        collected = self._collected(span.cwd, {})
+        if collected.project:
+            over["project"] = collected.project
+        return self._facts(
+            defaults={"machine": self.setting("machine").value or machine_name()},
+            context=collected.context,
+            over=over,
+            over_context={
+                "origin": SESSION_SCAN,
+                "detector": span.detector,
+                "session_id": span.session_id,
+                "session_harness": span.harness,
+            },
+            without=() if span.model else ("model",),
+            drop=self._drop(span.cwd),
+        )
+
+    def _facts(self, **found: object) -> Facts:
+        now = time_form(time.time_ns() // 1000)
+        return Facts(now=now, new_key=str(uuid.uuid4()), **found)  # type: ignore[arg-type]
+
+    def _collected(self, directory: str, environ: Mapping[str, str]) -> Collected:
+        context, home = self.config.context, self.paths.home
+        if not directory or not os.path.isdir(directory):
+            project = folder_name(directory, home) if directory else ""
+            return Collected(project=project, context=configured(context))
+        return collect(
+            directory, environ, home=home, context=context, drop=self._drop(directory)
+        )
+
+    def _drop(self, directory: str | None = None) -> tuple[str, ...]:
+        directory = self.directory if directory is None else directory
+        own = self.config.context.drop
+        if not directory:
+            return own
+        rules = self.gate.repositories(directory)
+        return (*own, *(name for each in rules for name in each.drop))

@@ -1,0 +1,137 @@
+"""A home with Cursor transcripts in it, hooks as Cursor calls them, and the program run there."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from agentfeedback.cli.main import main
+
+LINES = (
+    b'{"role":"user","message":{"content":[{"type":"text","text":"<user_query>fix it</user_query>"}]}}\n'
+    b'{"role":"assistant","message":{"content":[{"type":"tool_use","name":"Shell","input":{"command":"false"}}]}}\n'
+)
+_watched: list[list[str]] = []
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and _watched:
+        path = arguments[0]
+        if isinstance(path, (str, bytes)):
+            _watched[-1].append(os.fsdecode(path))
+
+
+sys.addaudithook(_audit)
+
+
+@contextmanager
+def opened() -> Iterator[list[str]]:
+    """The names of all files opened meanwhile."""
+    _watched.append([])
+    try:
+        yield _watched[-1]
+    finally:
+        _watched.pop()
+
+
+class Machine:
+    """One home. `call` runs the program within this process."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.project = home / "app"
+        self.project.mkdir(parents=True)
+        self.environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+
+    @property
+    def index(self) -> Path:
+        return self.home / ".cache/agentfeedback/sessions/cursor"
+
+    def call(self, *words: str, stdin: bytes = b"", **environ: str) -> tuple[int, bytes, str]:
+        out, err = io.BytesIO(), io.BytesIO()
+        with (
+            mock.patch.dict(os.environ, {**self.environ, **environ}, clear=True),
+            redirect_stdout(io.TextIOWrapper(out)) as stdout,
+            redirect_stderr(io.TextIOWrapper(err)) as stderr,
+            _standard_input(stdin),
+            mock.patch.object(sys, "dont_write_bytecode", sys.dont_write_bytecode),
+        ):
+            status = main(list(words))
+            stdout.flush()
+            stderr.flush()
+            return status, out.getvalue(), err.getvalue().decode()
+
+    def json(self, *words: str) -> Any:
+        status, out, err = self.call("sessions", *words, "--json")
+        assert status == 0, err
+        return json.loads(out)
+
+    def sessions(self, *words: str) -> dict[str, Any]:
+        """The Cursor sessions listed, by id."""
+        listing = self.json("list", "--harness", "cursor", *words)
+        return {session["session_id"]: session for session in listing["sessions"]}
+
+    def transcript(self, id: str, data: bytes = LINES, *, ide: bool = False) -> Path:
+        folder = self.home / ".cursor/projects/home-u-app/agent-transcripts"
+        path = (folder / id if ide else folder) / f"{id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def hook(self, event: str = "stop", **payload: Any) -> None:
+        """Call a hook; it never prints and never fails."""
+        data = json.dumps(payload).encode()
+        assert (0, b"", "") == self.call("hook", "cursor", event, stdin=data)
+
+    def session(self, id: str, data: bytes = LINES, **payload: Any) -> Path:
+        """A session whose transcript a hook named."""
+        path = self.transcript(id, data)
+        roots = {"workspace_roots": [str(self.project)]}
+        self.hook(conversation_id=id, transcript_path=str(path), **{**roots, **payload})
+        return path
+
+    def kept(self, id: str) -> dict[str, Any]:
+        for path in self.index.glob("*.json"):
+            kept = json.loads(path.read_bytes())
+            if kept["conversation_id"] == id:
+                return dict(kept)
+        return {}
+
+    def config(self, text: str) -> None:
+        folder = self.home / ".config/agentfeedback"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.toml").write_text(text)
+
+
+@contextmanager
+def _standard_input(data: bytes) -> Iterator[None]:
+    saved = os.dup(0)
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, data)
+        os.close(writing)
+        os.dup2(reading, 0)
+        yield
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+        os.close(reading)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path.resolve() / "home")
+
+
+@pytest.fixture
+def watch() -> Any:
+    return opened
