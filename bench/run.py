@@ -40,8 +40,8 @@ def main() -> int:
             big_store=os.path.join(work, "big"),
             sessions=given.sessions,
             rounds=given.rounds,
-            start_rounds=15 if not given.quick else 8,
-            scrub_bytes=1 << 18 if given.quick else 1 << 20,
+            start_rounds=5 if given.quick else 15,
+            scrub_bytes=1 << 17 if given.quick else 1 << 20,
         )
         _make(bench, given)
         rows: list[Row] = []

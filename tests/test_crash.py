@@ -102,10 +102,14 @@ class Scene:
 
 
 def killed_at_each_write(scene: Scene, *words: str) -> Iterator[bool]:
-    """Run the command once per write before and after it, killed there; yields whether it was done by then."""
-    at, status = 0, int(signal.SIGKILL)
+    """Run the command once per write, killed before it; yields whether it was done by then.
+
+    What lies on the disk after one write is what lies there before the next, and after the last one
+    the run ends: so these are all states there are. The tracer stops before and after each write.
+    """
+    at, status = -1, int(signal.SIGKILL)
     while status == signal.SIGKILL:
-        at += 1
+        at += 2
         scene.reset()
         status, told, stops = TRACER.traced(scene.command(*words), at)
         yield bool(told)

@@ -205,9 +205,7 @@ def _table(path: str, tables: dict[str, Any], name: str) -> dict[str, Any]:
     return table
 
 
-def _truths(
-    path: str, table: dict[str, Any], names: Iterable[str], before: str
-) -> dict[str, bool]:
+def _truths(path: str, table: dict[str, Any], names: Iterable[str], before: str) -> dict[str, bool]:
     known = {name: table[name] for name in names if name in table}
     for name, value in known.items():
         if not isinstance(value, bool):

@@ -265,7 +265,9 @@ class Engine:
         """
         found = self.stores([ref.harness])
         reader = found[0].reader if found else None
-        session = next((item for store in found for item in store.sessions if item.id == ref.id), None)
+        session = next(
+            (item for store in found for item in store.sessions if item.id == ref.id), None
+        )
         return span_facts(self._examiner, reader, session, ref, span, allow_unknown=allow_unknown)
 
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRun:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agentfeedback.cli import screen
 from agentfeedback.cli.commands import COMMANDS
 from agentfeedback.cli.completion import SHELLS, VOCABULARIES, script
+from agentfeedback.cli.installed import installed_commands
 from agentfeedback.errors import UsageError
 from agentfeedback.host import Host
 
@@ -22,5 +23,5 @@ def run(line: Parsed) -> int:
             "wrong number of arguments for completion", f"name one of {', '.join(SHELLS)}"
         )
     words = {**VOCABULARIES, "harness": Host(os.environ).harnesses() or VOCABULARIES["harness"]}
-    screen.write(script(line.positionals[0], COMMANDS, words))
+    screen.write(script(line.positionals[0], (*COMMANDS, *installed_commands()), words))
     return 0

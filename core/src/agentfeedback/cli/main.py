@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return _run(words)
         except AgentFeedbackError as error:
-            name = f"{PROGRAM} sessions" if words[:1] == ["sessions"] else PROGRAM
+            name = f"{PROGRAM} {error.command or _group(words)}".rstrip()
             remedy = f"; {error.remedy.rstrip('.')}" if error.remedy else ""
             screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
             return error.exit_status
@@ -58,6 +58,10 @@ def _hook(words: list[str]) -> int:
     except Exception:  # noqa: BLE001 - not even a damaged installation may stop an agent
         return 0
     return run(words)
+
+
+def _group(words: list[str]) -> str:
+    return "sessions" if words[:1] == ["sessions"] else ""
 
 
 def _close_quietly() -> None:
@@ -84,7 +88,9 @@ def _run(words: list[str]) -> int:
     from agentfeedback.cli.commands import COMMANDS, SESSIONS_ABOUT
 
     if not words or words[0] in _HELP:
-        return _overview(COMMANDS, "", _ABOUT)
+        from agentfeedback.cli.installed import installed_commands
+
+        return _overview((*COMMANDS, *installed_commands()), "", _ABOUT)
     if words[0] == "sessions":
         if len(words) == 1:
             raise UsageError(
@@ -98,11 +104,8 @@ def _run(words: list[str]) -> int:
         return _installed_command(words)
     try:
         parsed = parse(command, rest)
-    except HelpRequested:
-        from agentfeedback.cli.usage import help_for
-
-        screen.tell(help_for(command, screen.Screen.of(sys.stderr, os.environ).columns))
-        return 0
+    except HelpRequested as asked:
+        return _help(asked.command)
     module, _, function = command.target.partition(":")
     from importlib import import_module
 
@@ -111,6 +114,13 @@ def _run(words: list[str]) -> int:
 
 
 _HELP = ("-h", "-help", "--help", "--h", "help")
+
+
+def _help(command: Command) -> int:
+    from agentfeedback.cli.usage import help_for
+
+    screen.tell(help_for(command, screen.Screen.of(sys.stderr, os.environ).columns))
+    return 0
 
 
 def _overview(commands: Sequence[Command], group: str, about: str) -> int:
@@ -147,6 +157,14 @@ def _installed_command(words: list[str]) -> int:
                 f"command {words[0]} could not be loaded: {described(error)}",
                 "run agentfeedback plugins",
             ) from error
-        status: int = run(words[1:])
+        try:
+            status: int = run(words[1:])
+        except HelpRequested as asked:
+            return _help(asked.command)
+        except AgentFeedbackError as error:
+            error.command = words[0]
+            raise
         return status
-    raise unknown_subcommand("", words[0], COMMANDS)
+    from agentfeedback.cli.installed import installed_commands
+
+    raise unknown_subcommand("", words[0], (*COMMANDS, *installed_commands()))

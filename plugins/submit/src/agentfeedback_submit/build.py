@@ -5,7 +5,7 @@ Members that nobody overrides keep their bytes: numbers, escapes, white space an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import define, field, frozen
@@ -24,7 +24,7 @@ from agentfeedback_submit.tokens import (
     pointer,
     text_bytes,
 )
-from agentfeedback_submit.warning import Warning
+from agentfeedback_submit.warning import Remark
 from agentfeedback_submit.words import lowered, token, trimmed
 
 #: The origin of a report filed from a digest; it turns scrubbing on.
@@ -57,7 +57,7 @@ class Body:
     kind: str
     key: str
     session_id: str = ""
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[Remark, ...] = ()
 
 
 @define(eq=False)
@@ -68,15 +68,18 @@ class Unsendable(Exception):
     message: str
 
 
-def build(request: Request, facts: Facts, scrubber: Scrubber) -> Body:
-    """The body of a request. Raises `UsageError` for JSON that cannot be used, `Unsendable` for a body that would be refused."""
+def build(request: Request, facts: Facts, scrubber: Callable[[], Scrubber]) -> Body:
+    """The body of a request; `scrubber` is asked for only where something is scrubbed.
+
+    Raises `UsageError` for JSON that cannot be used, `Unsendable` for a body that would be refused.
+    """
     merge = _Merge(request, facts)
     merge.members()
     merge.payload()
     merge.context()
     merge.require_summary()
     if request.scrub or request.context_from is not None or merge.is_scan():
-        merge.scrub(scrubber)
+        merge.scrub(scrubber())
     key = merge.key()
     data = text_bytes(_object({name: merge.raw[name] for name in _order(merge.raw)}))
     if len(data) > BODY_LIMIT:
@@ -92,7 +95,7 @@ class _Merge:
     def __init__(self, request: Request, facts: Facts) -> None:
         self.request = request
         self.facts = facts
-        self.warnings: list[Warning] = []
+        self.warnings: list[Remark] = []
         #: The entries of the merged context, as far as it was merged.
         self.entries: dict[str, Any] = {}
         self.raw: dict[str, str] = {}
@@ -172,7 +175,7 @@ class _Merge:
             self.raw[new_name] = text(value)
             path = (new_name,) if new_name in MEMBERS else ("payload", new_name)
             message = f"secrets in {new_name} were replaced"
-            self.warnings.append(Warning("scrubbed", pointer(path), message))
+            self.warnings.append(Remark("scrubbed", pointer(path), message))
 
     def key(self) -> str:
         if self._blank("key"):
@@ -209,7 +212,7 @@ class _Merge:
             if kept.pop(name, None) is not None:
                 path = (*above, name) if above or name in MEMBERS else ("payload", name)
                 message = "the name is given more than once; the last one counts"
-                warning = Warning("duplicate_key", pointer(path), message)
+                warning = Remark("duplicate_key", pointer(path), message)
                 if warning not in self.warnings:
                     self.warnings.append(warning)
             kept[name] = raw

@@ -13,7 +13,7 @@ from agentfeedback.scrub import cut
 from agentfeedback_submit import kinds
 from agentfeedback_submit.canonical import canonical, content_hash
 from agentfeedback_submit.tokens import NotJson, Number, Path, parse
-from agentfeedback_submit.warning import Warning, Warnings
+from agentfeedback_submit.warning import Remark, Warnings
 from agentfeedback_submit.words import microseconds, one_line, time_form, token, trimmed
 
 #: The largest body that is taken, in bytes.
@@ -57,7 +57,7 @@ class Normalised:
     members: dict[str, Any]
     occurred_at: int | None
     content_hash: str
-    warnings: list[Warning]
+    warnings: list[Remark]
 
 
 def normalise(body: bytes) -> Normalised:

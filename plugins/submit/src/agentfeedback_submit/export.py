@@ -18,6 +18,7 @@ from agentfeedback_submit.tokens import NotJson, Number, parse
 from agentfeedback_submit.words import microseconds, time_form
 
 FORMAT = 2
+#: The largest body that the route of imports takes, in bytes.
 IMPORT_LIMIT = 32 << 20
 TYPE = "application/x-ndjson"
 _UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
@@ -44,8 +45,6 @@ def lines(rows: Iterable[Row], at: int) -> Iterator[bytes]:
 
 def rows(data: bytes) -> list[Row]:
     """The rows of an export, verified as a whole. Raises `Refusal` at the first thing that is wrong."""
-    if len(data) > IMPORT_LIMIT:
-        raise Refusal("request_too_large", f"an import takes at most {IMPORT_LIMIT} bytes")
     texts = data.split(b"\n")
     if texts[-1] or len(texts) < 3:
         raise _wrong(len(texts), "the export is not whole: its last line is missing")
@@ -105,7 +104,9 @@ def _row(record: dict[str, Any], number: int) -> Row:
     fits = isinstance(context, dict) and all(isinstance(value, str) for value in context.values())
     need(context is None or fits, "context is no map of strings")
     if times["redacted_at"] is None:
-        need(content_hash(record) == record["content_hash"], "content_hash is not that of the record")
+        need(
+            content_hash(record) == record["content_hash"], "content_hash is not that of the record"
+        )
     else:
         need(payload == TOMBSTONE, "a redacted record has a payload")
     return Row(

@@ -31,11 +31,44 @@ _SCP = re.compile(r"(?:[^/@:]*@)?(\[[^\]]*\]|[^/:]+):(.*)", re.DOTALL)
 
 # Sections and keys that name no program and no other file.
 _HARMLESS = frozenset(
-    "branch color commit fetch gc gui init lfs merge pull push rebase remote rerere submodule tag user".split()
+    [
+        "branch",
+        "color",
+        "commit",
+        "fetch",
+        "gc",
+        "gui",
+        "init",
+        "lfs",
+        "merge",
+        "pull",
+        "push",
+        "rebase",
+        "remote",
+        "rerere",
+        "submodule",
+        "tag",
+        "user",
+    ]
 )
 _HARMLESS_CORE = frozenset(
-    "abbrev autocrlf bare eol filemode ignorecase logallrefupdates longpaths precomposeunicode"
-    " protecthfs protectntfs quotepath repositoryformatversion safecrlf symlinks".split()
+    [
+        "abbrev",
+        "autocrlf",
+        "bare",
+        "eol",
+        "filemode",
+        "ignorecase",
+        "logallrefupdates",
+        "longpaths",
+        "precomposeunicode",
+        "protecthfs",
+        "protectntfs",
+        "quotepath",
+        "repositoryformatversion",
+        "safecrlf",
+        "symlinks",
+    ]
 )
 _ENVIRONMENT = {
     "GIT_ATTR_NOSYSTEM": "1",

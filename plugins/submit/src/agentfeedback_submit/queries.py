@@ -230,9 +230,7 @@ def _mark(members: dict[str, Any]) -> Mark:
         raise invalid("type_mismatch", "/processed", "processed is true or false")
     texts = {name: _mark_text(name, members[name]) for name in sorted(members)}
     if texts and not processed:
-        raise invalid(
-            "out_of_range", f"/{next(iter(texts))}", "what is not processed has no mark"
-        )
+        raise invalid("out_of_range", f"/{next(iter(texts))}", "what is not processed has no mark")
     return Mark(processed, texts)
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from agentfeedback.config import Config, Paths, load
 from agentfeedback.database import Database
 from agentfeedback.engine import Engine
+from agentfeedback.errors import AgentFeedbackError
 from agentfeedback.gate import CollectGate
 from agentfeedback.host import Host
 from agentfeedback.settings import Setting, setting
@@ -26,6 +27,10 @@ from agentfeedback_submit.request import Request
 from agentfeedback_submit.service import Service
 from agentfeedback_submit.submissions import Submissions
 from agentfeedback_submit.words import time_form
+
+
+class ClientSetup(AgentFeedbackError):
+    """The destination cannot be used as it is configured (outcome `error`, reason `client_setup`)."""
 
 
 class Run:
@@ -61,16 +66,17 @@ class Run:
         """A setting as it counts in this run."""
         return setting(name, self.config, self.environ, flag)
 
-    def destination(self, *, local: bool = False, server: str = "") -> Destination | Outcome:
-        """Where submissions go, or why they cannot."""
-        url = Setting() if local else self.setting("url", server)
-        if url.value:
-            return Outcome(
-                "error",
-                reason="client_setup",
-                message="sending to a server is not part of this version; pass --local",
+    def destination(self, *, local: bool = False, server: str = "") -> Destination:
+        """Where submissions go. Raises `ClientSetup` where they cannot."""
+        return Local(self.api(local=local, server=server))
+
+    def api(self, *, local: bool = False, server: str = "") -> Service:
+        """The API that this run talks to. Raises `ClientSetup` where there is none."""
+        if not local and self.setting("url", server).value:
+            raise ClientSetup(
+                "a server is configured, and nothing here can talk to one", "pass --local"
             )
-        return Local(self.service)
+        return self.service
 
     def facts(self, request: Request) -> Facts | Outcome:
         """What is known beside a request, or the outcome that its directory is switched off.
@@ -79,13 +85,16 @@ class Run:
         """
         if request.context_from is not None:
             wanted = request.context_from
-            found = self.engine.span(
-                wanted.ref, wanted.span, allow_unknown=wanted.allow_unknown
-            )
+            found = self.engine.span(wanted.ref, wanted.span, allow_unknown=wanted.allow_unknown)
             return self._of_span(found, found.key(wanted.ordinal))
-        verdict = self.gate.after_read([self.directory or "/"])
+        verdict = self.gate.after_read([self.directory])
         if verdict is not None:
             return Outcome("disabled", reason=verdict.reason)
+        if not self.directory:
+            raise AgentFeedbackError(
+                "the working directory is gone, so no policy can be checked",
+                "go to one that exists",
+            )
         collected = self._collected(self.directory, self.environ)
         defaults = {
             "machine": self.setting("machine").value or machine_name(),
@@ -93,11 +102,16 @@ class Run:
             "harness": self.setting("harness").value or collected.harness,
             "project": collected.project,
         }
-        return self._facts(defaults=defaults, context=collected.context, drop=self._drop())
+        return Facts(
+            *_fresh(),
+            defaults=defaults,
+            context=collected.context,
+            drop=self._drop(self.directory),
+        )
 
     def prepare(self, request: Request, facts: Facts) -> Body:
         """The body of a request; see `build`."""
-        return build(request, facts, self.engine.scrubber)
+        return build(request, facts, lambda: self.engine.scrubber)
 
     def _of_span(self, span: SpanFacts, key: str) -> Facts:
         over = {"key": key, "occurred_at": span.occurred_at, "harness": span.harness}
@@ -107,7 +121,8 @@ class Run:
         collected = self._collected(span.cwd, {})
         if collected.project:
             over["project"] = collected.project
-        return self._facts(
+        return Facts(
+            *_fresh(),
             defaults={"machine": self.setting("machine").value or machine_name()},
             context=collected.context,
             over=over,
@@ -121,23 +136,21 @@ class Run:
             drop=self._drop(span.cwd),
         )
 
-    def _facts(self, **found: object) -> Facts:
-        now = time_form(time.time_ns() // 1000)
-        return Facts(now=now, new_key=str(uuid.uuid4()), **found)  # type: ignore[arg-type]
-
     def _collected(self, directory: str, environ: Mapping[str, str]) -> Collected:
         context, home = self.config.context, self.paths.home
         if not directory or not os.path.isdir(directory):
             project = folder_name(directory, home) if directory else ""
             return Collected(project=project, context=configured(context))
-        return collect(
-            directory, environ, home=home, context=context, drop=self._drop(directory)
-        )
+        return collect(directory, environ, home=home, context=context, drop=self._drop(directory))
 
-    def _drop(self, directory: str | None = None) -> tuple[str, ...]:
-        directory = self.directory if directory is None else directory
+    def _drop(self, directory: str) -> tuple[str, ...]:
         own = self.config.context.drop
         if not directory:
             return own
         rules = self.gate.repositories(directory)
         return (*own, *(name for each in rules for name in each.drop))
+
+
+def _fresh() -> tuple[str, str]:
+    """The time of a filing, and a key for it."""
+    return time_form(time.time_ns() // 1000), str(uuid.uuid4())

@@ -88,9 +88,8 @@ class Service:
 
         return self._answer(id, answer)
 
-    def everything(self, filters: Filters) -> Iterator[Row]:
-        """All rows that match, oldest first, read page by page."""
-        after = 0
+    def everything(self, filters: Filters, after: int = 0) -> Iterator[Row]:
+        """All rows with a larger id that match, oldest first, read page by page."""
         while True:
             rows, _, more = self.submissions.page(filters, Page(queries.PAGE, None, after))
             yield from rows
@@ -98,10 +97,12 @@ class Service:
                 return
             after = rows[-1].id
 
-    def import_(self, body: bytes, id: str = "") -> Reply:
-        """`POST /import`: an export, taken whole or not at all."""
+    def import_(self, body: bytes, id: str = "", *, limit: int = export.IMPORT_LIMIT) -> Reply:
+        """`POST /import`: an export of at most `limit` bytes, taken whole or not at all."""
 
         def answer() -> Reply:
+            if len(body) > limit:
+                raise Refusal("request_too_large", f"an import takes at most {limit} bytes")
             inserted, skipped, conflicts = self.submissions.insert_all(export.rows(body))
             shown: dict[str, Any] = {
                 "imported": len(inserted),
@@ -120,7 +121,9 @@ class Service:
         """`GET /schemas/{kind}/{version}`: the guide of a shipped kind."""
 
         def answer() -> Reply:
-            guide = kinds.GUIDES.get((kind, int(version) if version.isdecimal() and len(version) < 9 else 0))
+            guide = kinds.GUIDES.get(
+                (kind, int(version) if version.isdecimal() and len(version) < 9 else 0)
+            )
             if guide is None:
                 raise Refusal("not_found", f"there is no schema of {kind} v{version}")
             return Reply(200, kinds.schema(guide))
@@ -211,4 +214,7 @@ def _shown(mark: Mark) -> dict[str, Any]:
 
 def _group(by: tuple[str, ...], found: tuple[Any, ...]) -> dict[str, Any]:
     named = dict(zip(by, found, strict=False))
-    return {**{name: value for name, value in named.items() if value is not None}, "count": found[-1]}
+    return {
+        **{name: value for name, value in named.items() if value is not None},
+        "count": found[-1],
+    }

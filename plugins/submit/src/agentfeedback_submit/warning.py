@@ -10,7 +10,7 @@ from agentfeedback_submit.tokens import Path, pointer
 
 
 @frozen
-class Warning:  # noqa: A001 - the specification's word
+class Remark:
     """`pointer` is an RFC 6901 pointer into the stored record; clients compare code and pointer only."""
 
     code: str
@@ -40,6 +40,6 @@ class Warnings:
             for code, path, message in self._found
         ]
 
-    def all(self) -> list[Warning]:
+    def all(self) -> list[Remark]:
         """The warnings with their final pointers."""
-        return [Warning(code, pointer(path), message) for code, path, message in self._found]
+        return [Remark(code, pointer(path), message) for code, path, message in self._found]

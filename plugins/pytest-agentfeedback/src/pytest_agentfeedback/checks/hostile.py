@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NEAR = 8
 #: Bytes of logs of which one is long.
-_SHORT, _LONG = 2_000_000, 6_000_000
+_SHORT, _LONG = 1_000_000, 3_000_000
 
 
 class Repeated(Log):
