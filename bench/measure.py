@@ -76,7 +76,7 @@ def run(command: Command, output: str) -> Cost:
     status, cpu, wall, peak = told.stdout.split()
     if status != "0":
         with open(output + ".err", encoding="utf-8", errors="replace") as file:
-            raise Failed(f"{command.name}: exit status {status}: {file.read(2000).strip()}")
+            raise Failed(f"{command.name}: exit status {status}: {file.read().strip()[-2000:]}")
     if command.after is not None:
         command.after(output)
     return Cost(float(cpu), float(wall), int(peak))

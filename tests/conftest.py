@@ -64,7 +64,10 @@ class Machine:
         os.environ.clear()
         os.environ.update({**self.environ, **environ})
         try:
-            with redirect_stdout(io.TextIOWrapper(out)) as o, redirect_stderr(io.TextIOWrapper(err)) as e:
+            with (
+                redirect_stdout(io.TextIOWrapper(out)) as o,
+                redirect_stderr(io.TextIOWrapper(err)) as e,
+            ):
                 status = main(list(words))
                 o.flush()
                 e.flush()

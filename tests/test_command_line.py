@@ -25,7 +25,10 @@ WRONG: tuple[tuple[str, str], ...] = (
     ("list --json=maybe", "invalid boolean value"),
     ("list s1", "wrong number of arguments for sessions list"),
     ("list --harness amp", 'no session reader for harness "amp" (have '),
-    ("list --since yesterday", '--since "yesterday" is neither an RFC 3339 time nor a relative time'),
+    (
+        "list --since yesterday",
+        '--since "yesterday" is neither an RFC 3339 time nor a relative time',
+    ),
     ("list --since 99999999999w", "--since"),
     ("list --since 7D", "--since"),
     ("digest", "wrong number of arguments for sessions digest"),
@@ -63,11 +66,21 @@ WRONG: tuple[tuple[str, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("words", "problem"), WRONG, ids=[words or "nothing" for words, _ in WRONG])
-def test_wrong_command_line_is_one_line_and_exit_2(machine: Machine, words: str, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "problem"), WRONG, ids=[words or "nothing" for words, _ in WRONG]
+)
+def test_wrong_command_line_is_one_line_and_exit_2(
+    machine: Machine, words: str, problem: str
+) -> None:
     """A wrong command line exits 2 with one line of problem and next step, and empty standard output."""
-    machine.config("not TOML at all")  # what is wrong with the line is found before anything is opened
-    result = machine.call("sessions", *words.split(), *(["--json"] if words and " " in words else []))
+    machine.config(
+        "not TOML at all"
+    )  # what is wrong with the line is found before anything is opened
+    result = machine.call(
+        "sessions",
+        *words.split(),
+        *(["--json"] if words and words != "list --harness" and " " in words else []),
+    )
     assert (result.status, result.out) == (2, b"")
     (line,) = result.err.splitlines()
     assert line.startswith("agentfeedback sessions: ") and problem in line
@@ -90,11 +103,24 @@ def test_flags_mix_in_any_order_and_spelling(machine: Machine) -> None:
         result = machine.call("sessions", *words.split())
         assert (result.status, result.json["sessions"]) == (0, expected)
     assert machine.call("sessions", "digest", "claude-code:s1", "--json=false").out[:1] != b"{"
-    assert machine.call("sessions", "digest", "--json", "codex:-s2").json["sessions"][0]["session_id"] == "-s2"
+    assert (
+        machine.call("sessions", "digest", "--json", "codex:-s2").json["sessions"][0]["session_id"]
+        == "-s2"
+    )
 
 
 @pytest.mark.parametrize(
-    "words", ["-h", "--help", "sessions -h", "sessions --help", "sessions list -h", "sessions mark x --help", "demo -h", "plugins -h"]
+    "words",
+    [
+        "-h",
+        "--help",
+        "sessions -h",
+        "sessions --help",
+        "sessions list -h",
+        "sessions mark x --help",
+        "demo -h",
+        "plugins -h",
+    ],
 )
 def test_help_is_on_standard_error_and_exits_0(machine: Machine, words: str) -> None:
     """Help is told on standard error, so that what is piped holds data alone."""
@@ -117,7 +143,10 @@ def test_other_failures_exit_1(machine: Machine) -> None:
     assert (result.status, result.out) == (1, b"") and "sessions digest" in result.err
     machine.config("[collect]\ndeny_paths = 5\n")
     result = machine.call("sessions", "list")
-    assert (result.status, result.out) == (1, b"") and "is not valid: collect.deny_paths" in result.err
+    assert (result.status, result.out) == (
+        1,
+        b"",
+    ) and "is not valid: collect.deny_paths" in result.err
     machine.environ.pop("HOME")
     result = machine.call("sessions", "list")
     assert (result.status, result.out) == (1, b"") and "$HOME" in result.err
@@ -128,13 +157,20 @@ def test_mark_is_for_all_refs_or_none(machine: Machine) -> None:
     for id in ("s1", "s2"):
         machine.claude(id, [prompt("u1")])
     machine.sessions("digest", "claude-code:s1")
-    result = machine.call("sessions", "mark", "claude-code:s1", "claude-code:s2", "--outcome", "filed")
+    result = machine.call(
+        "sessions", "mark", "claude-code:s1", "claude-code:s2", "--outcome", "filed"
+    )
     assert result.status == 1 and machine.state("claude-code:s1") == ("new", "")
     machine.sessions("digest", "claude-code:s2")
     refs = ["claude-code:s2", "claude-code:s1", "claude-code:s2"]
-    answer = machine.sessions("mark", *refs, "--outcome", "filed", "--ref", UID, "--ref", UID.upper())
+    answer = machine.sessions(
+        "mark", *refs, "--outcome", "filed", "--ref", UID, "--ref", UID.upper()
+    )
     assert answer == {"marked": refs, "outcome": "filed", "uids": [UID, UID.upper()]}
-    assert machine.call("sessions", "mark", *refs, "--outcome", "nothing").out == b"marked 3 session(s) nothing\n"
+    assert (
+        machine.call("sessions", "mark", *refs, "--outcome", "nothing").out
+        == b"marked 3 session(s) nothing\n"
+    )
 
 
 def test_digest_exit_tells_whether_anything_was_digested(machine: Machine) -> None:
@@ -146,7 +182,10 @@ def test_digest_exit_tells_whether_anything_was_digested(machine: Machine) -> No
     assert result.json["errors"][0]["state"] == "absent" and list(result.json) == [
         "notice", "detector_version", "sessions", "errors", "deferred"
     ]  # fmt: skip
-    assert "agentfeedback sessions digest: codex:no: absent: " in machine.call("sessions", "digest", "codex:no").err
+    assert (
+        "agentfeedback sessions digest: codex:no: absent: "
+        in machine.call("sessions", "digest", "codex:no").err
+    )
     machine.sessions("mark", "claude-code:s1", "--outcome", "nothing")
     assert machine.sessions("digest", "--unprocessed")["sessions"] == []
 
@@ -161,31 +200,72 @@ def test_list_table_and_notes(machine: Machine) -> None:
     assert header.split("  ")[0] == "REF" and header.endswith("  TOOL ERRORS")
     names = ("REF", "STATE", "PROJECT", "START", "END", "PROMPTS", "TOOL CALLS", "TOOL ERRORS")
     starts = [header.index(name) for name in names]
-    cells = {row[: starts[1]].strip(): [row[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)] for row in rows}
-    assert cells["claude-code:s1"][1:] == ["new", "/srv/app/shop", "2026-11-03T09:00:00Z", "2026-11-03T09:00:01Z", "1", "1", "1"]
+    cells = {
+        row[: starts[1]].strip(): [
+            row[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)
+        ]
+        for row in rows
+    }
+    assert cells["claude-code:s1"][1:] == [
+        "new",
+        "/srv/app/shop",
+        "2026-11-03T09:00:00Z",
+        "2026-11-03T09:00:01Z",
+        "1",
+        "1",
+        "1",
+    ]
     assert cells["claude-code:empty"][1:] == ["unsupported-format", "-", "-", "-", "-", "-", "-"]
     (note,) = result.err.splitlines()
     assert note.startswith("agentfeedback sessions: warning: claude-code: not listed: ")
     absent = machine.call("sessions", "list", "--harness", "codex", "--json")
-    assert f"agentfeedback sessions: codex session store {machine.home}/.codex/sessions is absent" in absent.err
+    assert (
+        f"agentfeedback sessions: codex session store {machine.home}/.codex/sessions is absent"
+        in absent.err
+    )
     assert absent.json["sessions"] == [] and len(absent.json["stores"]) == 1
 
 
 def test_selection_is_saved_whole_and_printed(machine: Machine) -> None:
     """A selection is kept as written, replaced as a whole, and printed by every status."""
     assert "selection: none saved" in machine.call("sessions", "status").text
-    saved = machine.sessions("status", "--set-selection", "--harness", "codex", "--harness", "claude-code", "--since", "7d", "--limit", "5")
+    saved = machine.sessions(
+        "status",
+        "--set-selection",
+        "--harness",
+        "codex",
+        "--harness",
+        "claude-code",
+        "--since",
+        "7d",
+        "--limit",
+        "5",
+    )
     assert saved["selection"] == {"harnesses": ["codex", "claude-code"], "since": "7d", "limit": 5}
     assert machine.sessions("status")["selection"] == saved["selection"]
-    assert "selection: harnesses codex,claude-code, since 7d, limit 5" in machine.call("sessions", "status").text
-    assert machine.sessions("status", "--set-selection")["selection"] == {"harnesses": [], "since": "", "limit": 0}
+    assert (
+        "selection: harnesses codex,claude-code, since 7d, limit 5"
+        in machine.call("sessions", "status").text
+    )
+    assert machine.sessions("status", "--set-selection")["selection"] == {
+        "harnesses": [],
+        "since": "",
+        "limit": 0,
+    }
 
 
 def test_reading_creates_nothing(machine: Machine) -> None:
     """`list`, `status`, help, `plugins` and a digest of nothing leave a home as they found it (D22)."""
     machine.claude("s1", [prompt("u1")])
     before = sorted(machine.home.rglob("*"))
-    for words in ("sessions list", "sessions status --json", "sessions list -h", "plugins", "sessions digest codex:no", "sessions forget codex:no"):
+    for words in (
+        "sessions list",
+        "sessions status --json",
+        "sessions list -h",
+        "plugins",
+        "sessions digest codex:no",
+        "sessions forget codex:no",
+    ):
         machine.call(*words.split())
         assert sorted(machine.home.rglob("*")) == before
     machine.call("sessions", "digest", "claude-code:s1")
@@ -210,7 +290,9 @@ def test_another_home_has_stores_and_state_apart(machine: Machine, tmp_path: Pat
     machine.sessions("mark", "codex:theirs", "--outcome", "nothing", *home)
     assert sorted(other.home.rglob("*")) == before
     assert not machine.database.exists()
-    assert {item["ref"]: item["state"] for item in machine.sessions("list", *home)["sessions"]}["codex:theirs"] == "processed"
+    assert {item["ref"]: item["state"] for item in machine.sessions("list", *home)["sessions"]}[
+        "codex:theirs"
+    ] == "processed"
     assert machine.call("sessions", "mark", "codex:theirs", "--outcome", "nothing").status == 1
     machine.config('[collect]\ndeny_paths = ["~/secret"]\n')
     states = {item["ref"]: item["state"] for item in machine.sessions("list", *home)["sessions"]}
@@ -218,18 +300,34 @@ def test_another_home_has_stores_and_state_apart(machine: Machine, tmp_path: Pat
 
 
 HOSTILE = "\x1b]0;own\x07\x1b[2J\r\x9b31m\u202egnp.exe\u2066\u200b\x7f\u2028"
+HIDDEN = {char for char in HOSTILE if not char.isprintable()}
 
 
 def test_text_shows_hostile_characters_and_json_keeps_them(machine: Machine) -> None:
     """Control, C1 and direction characters of a log are spelt out in text on both streams and are data in JSON."""
-    machine.claude("s1", [prompt("u1", f"hi {HOSTILE}", cwd=f"/srv/{HOSTILE}"), call("a1", "t1"), failed("r1", "t1", f"no {HOSTILE}")])
+    machine.claude(
+        "s1",
+        [
+            prompt("u1", f"hi {HOSTILE}", cwd=f"/srv/{HOSTILE}"),
+            call("a1", "t1"),
+            failed("r1", "t1", f"no {HOSTILE}"),
+        ],
+    )
     machine.claude(f"#{HOSTILE}", [prompt("u1")])
     machine.claude(f"id{HOSTILE}", [prompt("u1")])
     ref = f"claude-code:id{HOSTILE}"
-    for words in (("list",), ("digest", "claude-code:s1", ref, f"codex:{HOSTILE}"), ("status",), ("mark", ref, "--outcome", "nothing"), ("mark", f"codex:{HOSTILE}", "--outcome", "nothing"), ("forget", ref, f"codex:{HOSTILE}"), ("list", "--harness", HOSTILE)):
+    for words in (
+        ("list",),
+        ("digest", "claude-code:s1", ref, f"codex:{HOSTILE}"),
+        ("status",),
+        ("mark", ref, "--outcome", "nothing"),
+        ("mark", f"codex:{HOSTILE}", "--outcome", "nothing"),
+        ("forget", ref, f"codex:{HOSTILE}"),
+        ("list", "--harness", HOSTILE),
+    ):
         result = machine.call("sessions", *words)
         for text in (result.text, result.err):
-            assert not set(HOSTILE) & set(text), words
+            assert not HIDDEN & set(text), words
     summary = machine.sessions("digest", "claude-code:s1")["sessions"][0]["events"][0]["summary"]
     assert summary == f"hi {HOSTILE}".strip()
     result = machine.call("sessions", "digest", "claude-code:s1", "--json")
@@ -246,7 +344,9 @@ def test_closed_pipe_ends_quietly(machine: Machine) -> None:
     many(machine)
     for words in (("list",), ("list", "--json")):
         read, write = os.pipe()
-        process = subprocess.Popen(machine.argv("sessions", *words), env=machine.environ, stdout=write, stderr=-1)
+        process = subprocess.Popen(
+            machine.argv("sessions", *words), env=machine.environ, stdout=write, stderr=-1
+        )
         os.close(write)
         os.close(read)
         _, err = process.communicate(timeout=60)
@@ -262,7 +362,12 @@ def test_interrupt_ends_quietly(machine: Machine) -> None:
         "@hookimpl\ndef session_verdict():\n    open(os.environ['HOME'] + '/stop', 'w').close()\n    time.sleep(60)\n",
     )
     machine.claude("s1", [prompt("u1")])
-    process = subprocess.Popen(machine.argv("sessions", "digest", "--unprocessed"), env=machine.environ, stdout=-1, stderr=-1)
+    process = subprocess.Popen(
+        machine.argv("sessions", "digest", "--unprocessed"),
+        env=machine.environ,
+        stdout=-1,
+        stderr=-1,
+    )
     with (machine.home / "stop").open() as waited:
         waited.read()
     time.sleep(0.1)
@@ -276,11 +381,15 @@ def test_closed_standard_streams_end_in_order(machine: Machine) -> None:
     """Without a standard output there is one error; a full one is a failure and no success."""
     machine.claude("s1", [prompt("u1")])
     shell = "exec " + " ".join(machine.argv("sessions", "list"))
-    closed = subprocess.run(["sh", "-c", f"{shell} >&-"], env=machine.environ, stderr=-1, check=False)
+    closed = subprocess.run(
+        ["sh", "-c", f"{shell} >&-"], env=machine.environ, stderr=-1, check=False
+    )
     assert closed.returncode == 1 and b"Traceback" not in closed.stderr
     if Path("/dev/full").exists():
-        full = subprocess.run(["sh", "-c", f"{shell} >/dev/full"], env=machine.environ, stderr=-1, check=False)
-        assert full.returncode not in (0, 141) and b"Traceback" not in full.stderr
+        full = subprocess.run(
+            ["sh", "-c", f"{shell} >/dev/full"], env=machine.environ, stderr=-1, check=False
+        )
+        assert full.returncode == 1 and full.stderr.count(b"\n") == 1 and b"space" in full.stderr
 
 
 def test_json_is_one_compact_line_of_raw_utf8(machine: Machine) -> None:
@@ -289,8 +398,22 @@ def test_json_is_one_compact_line_of_raw_utf8(machine: Machine) -> None:
     out = machine.call("sessions", "list", "--json").out
     assert out.endswith(b"}\n") and out.count(b"\n") == 1 and "/srv/ü".encode() in out
     item: dict[str, Any] = json.loads(out)["sessions"][0]
-    assert list(item) == ["ref", "harness", "session_id", "path", "project", "cwds", "start", "end", "counts", "state"]
-    assert "für <b> & 日本 \U0001f600".encode() in machine.call("sessions", "digest", "claude-code:s1", "--json").out
+    assert list(item) == [
+        "ref",
+        "harness",
+        "session_id",
+        "path",
+        "project",
+        "cwds",
+        "start",
+        "end",
+        "counts",
+        "state",
+    ]
+    assert (
+        "für <b> & 日本 \U0001f600".encode()
+        in machine.call("sessions", "digest", "claude-code:s1", "--json").out
+    )
 
 
 def test_demo_works_anywhere_and_leaves_nothing(machine: Machine, tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ class Scene:
         home = room / "home"
         home.mkdir()
         self.machine = Machine(home)
-        self.machine.claude("s1", [prompt("u1"), call("a1", "t1"), failed("u2", "t1"), prompt("u3")])
+        self.machine.claude(
+            "s1", [prompt("u1"), call("a1", "t1"), failed("u2", "t1"), prompt("u3")]
+        )
         self.machine.claude("s2", [prompt("v1")])
         self.machine.codex("s3", [meta(), typed("go on")])
         for words in before:
@@ -96,7 +98,9 @@ class Scene:
         spans = []
         while sessions := self.machine.sessions("digest", "--unprocessed")["sessions"]:
             spans += [event["span"] for item in sessions for event in item["events"]]
-            self.machine.sessions("mark", *[item["ref"] for item in sessions], "--outcome", "nothing")
+            self.machine.sessions(
+                "mark", *[item["ref"] for item in sessions], "--outcome", "nothing"
+            )
         assert set(self.states().values()) == {"processed"}
         return [span if span[0] != "L" else "L" for span in spans]
 
@@ -160,7 +164,9 @@ def test_digests_and_marks_at_once_are_serialisable(tmp_path: Path) -> None:
     first = machine.run("sessions", "digest", "--unprocessed")
     assert first.status == 0
     running = [
-        subprocess.Popen(machine.argv("sessions", *words), env=machine.environ, stdout=-1, stderr=-1)
+        subprocess.Popen(
+            machine.argv("sessions", *words), env=machine.environ, stdout=-1, stderr=-1
+        )
         for words in commands
     ]
     for process in running:
@@ -179,7 +185,9 @@ def test_first_runs_at_once_make_one_database(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     machine = scene.machine
     running = [
-        subprocess.Popen(machine.argv("sessions", "digest", ref), env=machine.environ, stdout=-1, stderr=-1)
+        subprocess.Popen(
+            machine.argv("sessions", "digest", ref), env=machine.environ, stdout=-1, stderr=-1
+        )
         for ref in (*ALL, *ALL)
     ]
     for process in running:

@@ -125,7 +125,9 @@ def test_locked_database_is_one_error_after_a_wait(machine: Machine) -> None:
         held.execute("BEGIN IMMEDIATE")
         assert machine.state("codex:s1") == ("new", "")
         running = [
-            subprocess.Popen(machine.argv("sessions", *words), env=machine.environ, stdout=-1, stderr=-1)
+            subprocess.Popen(
+                machine.argv("sessions", *words), env=machine.environ, stdout=-1, stderr=-1
+            )
             for words in WRITING[1:4]
         ]
         for process in running:

@@ -92,12 +92,16 @@ def test_refused_by_a_gate_without_path_rules_reads_at_most_a_block_more(
         assert trace.opens(stores.codex) == 1
         past = trace.read[str(stores.codex)] - len(stores.first) - 1
         assert 0 <= past <= 511
-    states = {item["ref"]: item for item in machine.run("sessions", "list", "--json").json["sessions"]}
+    states = {
+        item["ref"]: item for item in machine.run("sessions", "list", "--json").json["sessions"]
+    }
     assert states["codex:hidden"]["reason"] == "gate place: not yours"
     assert states["codex:open"]["state"] == "new"
 
 
-def test_repository_file_refuses_before_the_open(machine: Machine, traced: Run, tmp_path: Path) -> None:
+def test_repository_file_refuses_before_the_open(
+    machine: Machine, traced: Run, tmp_path: Path
+) -> None:
     """A rollout whose directory lies in a repository that is switched off is refused by its first line alone."""
     repository = tmp_path / "repository"
     (repository / ".git").mkdir(parents=True)

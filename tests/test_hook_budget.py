@@ -7,10 +7,15 @@ from collections import Counter
 from agentfeedback.engine import Engine
 from agentfeedback.host import Host
 from agentfeedback.refs import Ref
-
 from tests.conftest import Machine, call, failed, meta, prompt, typed
 
-ONCE_A_RUN = {"register_readers", "register_scrub_formats", "register_detectors", "watermark_store", "run_finished"}
+ONCE_A_RUN = {
+    "register_readers",
+    "register_scrub_formats",
+    "register_detectors",
+    "watermark_store",
+    "run_finished",
+}
 
 
 def lines(count: int) -> list[bytes]:
@@ -18,7 +23,11 @@ def lines(count: int) -> list[bytes]:
     found = [prompt("u0")]
     while len(found) < count:
         number = len(found)
-        found += [call(f"a{number}", f"t{number}"), failed(f"r{number}", f"t{number}"), prompt(f"u{number}", "")]
+        found += [
+            call(f"a{number}", f"t{number}"),
+            failed(f"r{number}", f"t{number}"),
+            prompt(f"u{number}", ""),
+        ]
     return found[:count]
 
 
@@ -50,7 +59,8 @@ def test_no_hook_is_called_for_a_line(machine: Machine) -> None:
     for count in (10, 1000):
         machine.claude("s1", lines(count))
         found[count] = [
-            counted(machine, command, ref) for command in ("list", "status", "unprocessed", "digest", "mark")
+            counted(machine, command, ref)
+            for command in ("list", "status", "unprocessed", "digest", "mark")
         ]
     assert found[10] == found[1000]
     assert all(sum(calls.values()) for calls in found[10])

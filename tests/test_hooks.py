@@ -63,7 +63,9 @@ def states(machine: Machine, **environ: str) -> dict[str, tuple[str, str]]:
 
 def shown(machine: Machine, name: str) -> dict[str, Any]:
     """The row of a plugin in `agentfeedback plugins`."""
-    (row,) = [each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == name]
+    (row,) = [
+        each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == name
+    ]
     return row
 
 
@@ -216,7 +218,9 @@ def test_hook_digest_session(machine: Machine) -> None:
     run_ = run(machine, "digest", "codex:x1", "claude-code:c1", "claude-code:big").json
     assert run_["sessions"][0] == {"ref": "codex:x1", "said": "[REDACTED:github_token]", "start": 0}
     assert run_["sessions"][1]["counts"]["tool_errors"] == 1
-    assert [(error["ref"], error["state"]) for error in run_["errors"]] == [("claude-code:big", "unreadable")]
+    assert [(error["ref"], error["state"]) for error in run_["errors"]] == [
+        ("claude-code:big", "unreadable")
+    ]
 
 
 def test_hook_session_digested(machine: Machine) -> None:
@@ -268,7 +272,9 @@ def test_hook_run_finished(machine: Machine) -> None:
     machine.claude("empty", [])
 
     def heard(*words: str) -> str:
-        (line,) = [each for each in run(machine, *words).err.splitlines() if each.startswith("heard")]
+        (line,) = [
+            each for each in run(machine, *words).err.splitlines() if each.startswith("heard")
+        ]
         return line
 
     assert heard("list") == 'heard {"command": "list", "listed": 3}'
@@ -276,7 +282,10 @@ def test_hook_run_finished(machine: Machine) -> None:
     assert heard("digest", "codex:x1", "claude-code:empty") == (
         'heard {"command": "digest", "digested": 1, "refused": 1, "deferred": 0}'
     )
-    assert heard("mark", "codex:x1", "--outcome", "skipped") == 'heard {"command": "mark", "marked": 1}'
+    assert (
+        heard("mark", "codex:x1", "--outcome", "skipped")
+        == 'heard {"command": "mark", "marked": 1}'
+    )
 
 
 # Gates that fail refuse everything.
@@ -307,13 +316,20 @@ def test_gate_that_is_blocked_refuses_every_session(machine: Machine) -> None:
     """A gate cannot be left out: blocked by name it refuses every session."""
     plugin(machine, "kind", "@hookimpl\ndef session_verdict():\n    return None\n", GATES)
     assert states(machine) == BOTH_NEW
-    assert set(states(machine, AGENTFEEDBACK_BLOCK="kind").values()) == {("denied", "gate kind failed")}
+    assert set(states(machine, AGENTFEEDBACK_BLOCK="kind").values()) == {
+        ("denied", "gate kind failed")
+    }
 
 
 def test_a_gate_takes_no_refusal_away(machine: Machine) -> None:
     """Whatever a gate answers, the core's own refusal stands, and its reason is the one shown."""
     machine.config('[collect]\ndeny_paths = ["/srv/app"]\n')
-    plugin(machine, "soft", "@hookimpl(tryfirst=True)\ndef session_verdict():\n    return None\n", GATES)
+    plugin(
+        machine,
+        "soft",
+        "@hookimpl(tryfirst=True)\ndef session_verdict():\n    return None\n",
+        GATES,
+    )
     plugin(machine, "loud", "@hookimpl\ndef session_verdict():\n    return 'mine'\n", GATES)
     assert set(states(machine).values()) == {("denied", "deny_paths")}
 
@@ -352,7 +368,11 @@ FAILING_PLUGINS = {
 def test_plugin_that_fails_is_named_and_the_rest_works(machine: Machine, how: str) -> None:
     """A plugin that is no gate and fails is named once on standard error, and everything else goes on."""
     plugin(machine, "bad", FAILING_PLUGINS[how])
-    plugin(machine, "good", "import sys\n@hookimpl\ndef run_finished():\n    print('told', file=sys.stderr)\n")
+    plugin(
+        machine,
+        "good",
+        "import sys\n@hookimpl\ndef run_finished():\n    print('told', file=sys.stderr)\n",
+    )
     result = run(machine, "digest", "--unprocessed")
     assert result.status == 0
     assert [item["ref"] for item in result.json["sessions"]] == list(BOTH_NEW)
@@ -380,7 +400,9 @@ def test_reader_that_cannot_be_had_is_named_and_the_others_read(machine: Machine
     assert "plugin own" in run(machine, "list").err
     result = run(machine, "digest", "own:s1", "codex:x1")
     assert result.status == 0
-    assert [(error["ref"], error["state"]) for error in result.json["errors"]] == [("own:s1", "unreadable")]
+    assert [(error["ref"], error["state"]) for error in result.json["errors"]] == [
+        ("own:s1", "unreadable")
+    ]
     assert "error" in shown(machine, "own")
 
 
@@ -394,8 +416,16 @@ def test_blocked_reader_is_left_out(machine: Machine) -> None:
 RAISING = {
     "find": ("raise ValueError(home.path)", {}, "unreadable"),
     "place": ("raise ValueError(home.path)", {"own:s9": ("new", "")}, "present"),
-    "open": ("raise ValueError(1)", {"own:s9": ("unreadable", "reader own failed: ValueError")}, "present"),
-    "read": ("raise ValueError(1)", {"own:s9": ("unreadable", "reader own failed: ValueError")}, "present"),
+    "open": (
+        "raise ValueError(1)",
+        {"own:s9": ("unreadable", "reader own failed: ValueError")},
+        "present",
+    ),
+    "read": (
+        "raise ValueError(1)",
+        {"own:s9": ("unreadable", "reader own failed: ValueError")},
+        "present",
+    ),
 }
 
 
@@ -409,7 +439,10 @@ def test_reader_that_raises_is_named_and_the_others_read(machine: Machine, metho
         "open": "session",
         "read": "log, place, timeline",
     }[method]
-    code = READER.replace("@hookimpl", f"def raising(self, {signature}):\n    {raising}\nOwn.{method} = raising\n@hookimpl")
+    code = READER.replace(
+        "@hookimpl",
+        f"def raising(self, {signature}):\n    {raising}\nOwn.{method} = raising\n@hookimpl",
+    )
     plugin(machine, "own", code, READERS)
     (machine.home / ".own").mkdir()
     (machine.home / ".own/s9").write_bytes(b'{"cwd":"/srv","says":"hello"}\n')
@@ -447,7 +480,11 @@ def test_hook_doctor_sections(machine: Machine) -> None:
             return [Section("spool", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
     """
     plugin(machine, "spooler", code)
-    plugin(machine, "failing", "@hookimpl\ndef doctor_sections(checkup):\n    raise OSError(checkup.paths.home)\n")
+    plugin(
+        machine,
+        "failing",
+        "@hookimpl\ndef doctor_sections(checkup):\n    raise OSError(checkup.paths.home)\n",
+    )
     plugin(
         machine,
         "taking",

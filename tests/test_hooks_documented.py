@@ -7,13 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
-from agentfeedback import hookspecs
 
+from agentfeedback import hookspecs
 from tests.conftest import ROOT, Machine, line, meta, prompt, typed
 
 PAGE = (ROOT / "docs/reference/hooks.md").read_text()
 SECTIONS = {
-    heading: body for heading, body in re.findall(r"^## `(.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    heading: body
+    for heading, body in re.findall(
+        r"^## `(.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL
+    )
 }
 HOOKS = {
     name: f"{name}({', '.join(inspect.signature(function).parameters)})"
@@ -47,7 +50,9 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
     if name == "register_readers":
         own, group = "notebook", "agentfeedback.readers"
         (machine.home / ".notebook").mkdir()
-        (machine.home / ".notebook/n1.jsonl").write_bytes(line(cwd="/srv/app", says="hello") + b"\n")
+        (machine.home / ".notebook/n1.jsonl").write_bytes(
+            line(cwd="/srv/app", says="hello") + b"\n"
+        )
     if name == "session_verdict":
         group = "agentfeedback.gates"
     machine.plugin(own, code, group=group)
@@ -55,7 +60,9 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
     machine.codex("x1", [meta(), typed()])
     machine.codex("x2", [meta("/srv/customers/a"), typed()])
     machine.environ["TEAM_STATE"] = str(machine.home / "team.db")
-    (plugin,) = [each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == own]
+    (plugin,) = [
+        each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == own
+    ]
     assert (plugin.get("error"), plugin["hooks"]) == (None, [name])
     digest = machine.run("sessions", "digest", "--unprocessed", "--json")
     mark = machine.run("sessions", "mark", "codex:x1", "--outcome", "nothing")
@@ -76,7 +83,8 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
         "digest_session": codex["events"] == [] and codex["counts"]["prompts"] == 1,
         "session_digested": "claude-code:c1: " in digest.err,
         "session_marked": "codex:x1 is nothing" in mark.err,
-        "doctor_sections": doctor.json.get("team") == {"name": ""} and "no team is named; set TEAM" in doctor.json["problems"],
+        "doctor_sections": doctor.json.get("team") == {"name": ""}
+        and "no team is named; set TEAM" in doctor.json["problems"],
         "run_finished": "finished digest" in digest.err and "finished mark" in mark.err,
     }
     assert {hook for hook, seen in effect.items() if seen} == {name}

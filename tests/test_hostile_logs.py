@@ -30,7 +30,9 @@ def listed(machine: Machine, ref: str = CLAUDE) -> dict[str, Any]:
 
 
 def summaries(machine: Machine, ref: str = CLAUDE) -> list[str]:
-    return [event["summary"] for event in digest(machine, ref)["events"] if event["type"] == "prompt"]
+    return [
+        event["summary"] for event in digest(machine, ref)["events"] if event["type"] == "prompt"
+    ]
 
 
 def between(machine: Machine, odd: bytes) -> tuple[list[str], int, int]:
@@ -100,7 +102,10 @@ def test_a_line_nested_deeply_inside_a_call_is_read_or_counted(machine: Machine)
     deep = b"[" * 100_000 + b"]" * 100_000
     use = b'{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"B","input":%s}]}}'
     assert between(machine, use % deep)[2] == 1
-    machine.codex("s1", [meta(), codex_line("response_item", arguments="@").replace(b'"@"', deep), typed("on")])
+    machine.codex(
+        "s1",
+        [meta(), codex_line("response_item", arguments="@").replace(b'"@"', deep), typed("on")],
+    )
     assert summaries(machine, CODEX) == ["on"]
 
 
@@ -119,7 +124,12 @@ def test_only_a_line_feed_ends_a_line(machine: Machine, separator: str) -> None:
 @pytest.mark.parametrize("size", [12 << 20, (16 << 20) + 17])
 def test_endless_line_is_one_entry(machine: Machine, size: int) -> None:
     """A line of many megabytes is read like any other, valid or not."""
-    big = line(type="user", uuid="big", toolUseResult={"stdout": "z" * size}, message={"content": "big one"})
+    big = line(
+        type="user",
+        uuid="big",
+        toolUseResult={"stdout": "z" * size},
+        message={"content": "big one"},
+    )
     assert between(machine, big) == (["before", "big one", "after"], 3, 0)
     assert between(machine, b'{"a":"' + b"z" * size)[2] == 1
 
@@ -141,9 +151,17 @@ def test_lone_surrogates_reach_no_output(machine: Machine) -> None:
     found = digest(machine)
     assert [event["span"] for event in found["events"]] == [f"u{FFFD}", ""]
     assert found["events"][0]["summary"] == f"x {FFFD} y"
-    assert (found["events"][1]["tool"], found["events"][1]["excerpt"]) == (f"N{FFFD}", f"bad {FFFD}")
+    assert (found["events"][1]["tool"], found["events"][1]["excerpt"]) == (
+        f"N{FFFD}",
+        f"bad {FFFD}",
+    )
     assert (found["model"], found["final_excerpt"]) == (f"m{FFFD}", f"said {FFFD}")
-    for words in (("list",), ("digest", CLAUDE), ("mark", CLAUDE, "--outcome", "nothing"), ("status",)):
+    for words in (
+        ("list",),
+        ("digest", CLAUDE),
+        ("mark", CLAUDE, "--outcome", "nothing"),
+        ("status",),
+    ):
         result = machine.call("sessions", *words)
         assert result.status == 0 and "Traceback" not in result.err
         assert b"udcb2" not in result.out
@@ -165,7 +183,13 @@ def test_zero_byte_is_data_in_json_and_spelt_out_in_text(machine: Machine) -> No
     assert b"a\\x00b" in machine.call("sessions", "digest", CLAUDE).out
 
 
-EMPTY = {"empty": b"", "one newline": b"\n", "blank lines": b"\n\n", "spaces": b"   \n", "no newline": b'{"a":1}'}
+EMPTY = {
+    "empty": b"",
+    "one newline": b"\n",
+    "blank lines": b"\n\n",
+    "spaces": b"   \n",
+    "no newline": b'{"a":1}',
+}
 
 
 @pytest.mark.parametrize("how", EMPTY)
@@ -177,7 +201,10 @@ def test_file_without_an_entry_has_no_format(machine: Machine, how: str) -> None
     assert machine.state(CLAUDE) == machine.state(CODEX) == ("unsupported-format", "")
     assert machine.state("claude-code:s2") == ("new", "")
     run = machine.call("sessions", "digest", CLAUDE, CODEX, "--json")
-    assert run.status == 1 and [error["state"] for error in run.json["errors"]] == ["unsupported-format"] * 2
+    assert (
+        run.status == 1
+        and [error["state"] for error in run.json["errors"]] == ["unsupported-format"] * 2
+    )
 
 
 @given(
@@ -185,14 +212,20 @@ def test_file_without_an_entry_has_no_format(machine: Machine, how: str) -> None
     marks=st.lists(st.booleans(), min_size=6, max_size=6),
     texts=st.lists(st.text(max_size=12), min_size=1, max_size=4),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_any_split_into_appends_reports_each_event_once(
     machine: Machine, cuts: list[int], marks: list[bool], texts: list[str]
 ) -> None:
     """However a log grows, digested and marked in between or not, its events are reported once and in order."""
     lines = [prompt("p0", "start")]
     for number, text in enumerate(texts):
-        lines += [call(f"a{number}", f"t{number}"), failed(f"r{number}", f"t{number}", text), prompt(f"p{number + 1}", f"x{text}é\U0001f600")]
+        lines += [
+            call(f"a{number}", f"t{number}"),
+            failed(f"r{number}", f"t{number}", text),
+            prompt(f"p{number + 1}", f"x{text}é\U0001f600"),
+        ]
     whole = b"".join(each + b"\n" for each in lines)
     path = machine.claude("s1", [])
     reported: list[str] = []
@@ -209,7 +242,9 @@ def test_any_split_into_appends_reports_each_event_once(
     for number in range(len(texts)):
         expected += [f"a{number}", f"p{number + 1}"]
     assert sorted(reported) == sorted(expected)
-    assert [span for span in reported if span[0] == "p"] == [span for span in expected if span[0] == "p"]
+    assert [span for span in reported if span[0] == "p"] == [
+        span for span in expected if span[0] == "p"
+    ]
 
 
 OTHERS: list[Any] = [None, True, 7, -1.5, 10**30, "text", "", [], [1], {}, {"a": {}}]
@@ -237,15 +272,34 @@ def test_wrong_types_anywhere_leave_every_object_an_entry(machine: Machine) -> N
     """Whatever type stands in the place of a member, the line is an entry and the lines after it are read."""
     claude = mutated(prompt("u1"), call("a1", "t1"), failed("u2", "t1"))
     machine.claude("s1", [prompt("u0", "first"), *claude, prompt("u9", "last")])
-    item = {"type": "CommandExecution", "id": "c2", "status": "failed", "exit_code": 1, "aggregated_output": "x"}
+    item = {
+        "type": "CommandExecution",
+        "id": "c2",
+        "status": "failed",
+        "exit_code": 1,
+        "aggregated_output": "x",
+    }
     codex = mutated(
         meta(),
         typed(),
         codex_line("turn_context", cwd="/srv/b", model="m"),
-        codex_line("response_item", type="function_call", name="shell", arguments='{"command":["ls"]}', call_id="c1"),
-        codex_line("response_item", type="function_call_output", call_id="c1", output=[{"type": "t", "text": "no"}]),
+        codex_line(
+            "response_item",
+            type="function_call",
+            name="shell",
+            arguments='{"command":["ls"]}',
+            call_id="c1",
+        ),
+        codex_line(
+            "response_item",
+            type="function_call_output",
+            call_id="c1",
+            output=[{"type": "t", "text": "no"}],
+        ),
         codex_line("event_msg", type="item_completed", item=item),
-        codex_line("event_msg", type="mcp_tool_call_end", call_id="c1", result={"Ok": {"isError": True}}),
+        codex_line(
+            "event_msg", type="mcp_tool_call_end", call_id="c1", result={"Ok": {"isError": True}}
+        ),
         codex_line("event_msg", type="patch_apply_end", call_id="c1", success=False),
         codex_line("event_msg", type="turn_aborted", reason="interrupted"),
     )
@@ -295,7 +349,16 @@ def test_times_are_rfc_3339_or_none(machine: Machine, written: str) -> None:
 
 def test_start_and_end_are_the_minimum_and_maximum(machine: Machine) -> None:
     """Times that go back or repeat are no error; the span of a session is that of all its times (D17)."""
-    machine.claude("s1", [prompt("u1", second=30), prompt("u2", second=10), prompt("u3", second=10), prompt("u4", second=40), prompt("u5", second=20)])
+    machine.claude(
+        "s1",
+        [
+            prompt("u1", second=30),
+            prompt("u2", second=10),
+            prompt("u3", second=10),
+            prompt("u4", second=40),
+            prompt("u5", second=20),
+        ],
+    )
     item = listed(machine)
     assert (item["start"][-4:], item["end"][-4:]) == (":10Z"[-4:], ":40Z"[-4:])
     assert len(digest(machine)["events"]) == 5
@@ -304,7 +367,13 @@ def test_start_and_end_are_the_minimum_and_maximum(machine: Machine) -> None:
 def test_memory_is_one_line_and_not_the_file(machine: Machine) -> None:
     """Listing and digesting 200 MB of 3 MB lines takes no more than 110 MiB, in a process of its own."""
     path = machine.claude("s1", [prompt("u1")])
-    big = line(type="user", uuid="big", cwd="/p", toolUseResult={"stdout": "z" * (3 << 20)}, message={"content": []})
+    big = line(
+        type="user",
+        uuid="big",
+        cwd="/p",
+        toolUseResult={"stdout": "z" * (3 << 20)},
+        message={"content": []},
+    )
     with path.open("ab") as file:
         for _ in range(66):
             file.write(big + b"\n")
@@ -330,6 +399,8 @@ sys.exit(status)
 def peak(machine: Machine, *words: str) -> int:
     """The most memory a command had resident, in bytes."""
     command = [sys.executable, "-c", _MEASURED, "sessions", *words]
-    done = subprocess.run(command, env=machine.environ, capture_output=True, timeout=120, check=True)
+    done = subprocess.run(
+        command, env=machine.environ, capture_output=True, timeout=120, check=True
+    )
     assert json.loads(done.stdout)["sessions"]
     return int(done.stderr.split()[-1])

@@ -66,7 +66,9 @@ def test_only_regular_files_are_sessions(machine: Machine) -> None:
     assert {Path(path).stem.rpartition("-")[2] for path in opened} == {"s1"}
 
 
-def test_a_file_that_becomes_a_pipe_or_link_is_not_followed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_becomes_a_pipe_or_link_is_not_followed(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What turns into something else between listing and open is `unreadable`, without a wait."""
     from agentfeedback.reader import Reader
 
@@ -138,7 +140,9 @@ def test_cwd_behind_a_link_is_judged_where_it_leads(machine: Machine, tmp_path: 
     assert machine.state("codex:way") == ("denied", "opt_in_only")
 
 
-@pytest.mark.parametrize("directory", ["/w/my_app.v2", "/home/u/Проект", "/a b/@c", "/a/" + "long" * 90, "/\U0001f600"])
+@pytest.mark.parametrize(
+    "directory", ["/w/my_app.v2", "/home/u/Проект", "/a b/@c", "/a/" + "long" * 90, "/\U0001f600"]
+)
 def test_denied_directory_is_denied_whatever_its_name(machine: Machine, directory: str) -> None:
     """However a harness encodes or cuts a denied directory's name, the session is denied."""
     import re
@@ -148,7 +152,9 @@ def test_denied_directory_is_denied_whatever_its_name(machine: Machine, director
     machine.claude("s1", [prompt("u1", cwd=directory + "/below")], folder=(folder + "-below")[:200])
     machine.claude("s2", [prompt("u1", cwd=directory)], folder="-another-name")
     machine.codex("s3", [meta(directory), typed()])
-    assert {machine.state(ref) for ref in ("claude-code:s1", "claude-code:s2", "codex:s3")} == {("denied", "deny_paths")}
+    assert {machine.state(ref) for ref in ("claude-code:s1", "claude-code:s2", "codex:s3")} == {
+        ("denied", "deny_paths")
+    }
 
 
 # Where stores lie.
@@ -173,7 +179,10 @@ def test_variable_that_moves_a_store(machine: Machine, harness: str, how: str) -
         "claude-code": lambda id: machine.claude(id, [prompt("u1")]),
         "codex": lambda id: machine.codex(id, [meta(), typed()]),
     }[harness]
-    variable, name = {"claude-code": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}[harness]
+    variable, name = {
+        "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+        "codex": ("CODEX_HOME", ".codex"),
+    }[harness]
     write("moved")
     (machine.home / name).rename(machine.home / "moved")
     write("default")
@@ -199,7 +208,10 @@ def test_relative_xdg_directory_is_ignored(machine: Machine, word: str) -> None:
     machine.claude("s1", [prompt("u1")])
     machine.config("[collect]\ndisabled = true\n")
     for value in ("", "rel", "~/x"):
-        assert machine.call("sessions", "list", "--json", **{word: value}).json["sessions"][0]["state"] == "disabled"
+        assert (
+            machine.call("sessions", "list", "--json", **{word: value}).json["sessions"][0]["state"]
+            == "disabled"
+        )
 
 
 def test_session_ids_of_any_form(machine: Machine) -> None:
@@ -236,13 +248,17 @@ def test_same_session_twice_is_one_ref(machine: Machine) -> None:
     os.utime(old, (1_700_000_000, 1_700_000_000))
     (item,) = machine.sessions("list")["sessions"]
     assert item["path"] == str(new)
-    assert [problem.partition(": ")[0] for problem in store(machine, "claude-code")["problems"]] == [str(old)]
+    assert [
+        problem.partition(": ")[0] for problem in store(machine, "claude-code")["problems"]
+    ] == [str(old)]
 
 
 # Compressed rollouts.
 
 
-def test_rollout_keeps_its_mark_when_it_is_compressed_and_when_it_comes_back(machine: Machine) -> None:
+def test_rollout_keeps_its_mark_when_it_is_compressed_and_when_it_comes_back(
+    machine: Machine,
+) -> None:
     """A marked rollout stays `processed` compressed, beside its plain file, and plain again; more is `appended`."""
     plain = machine.codex("s1", [meta(), typed("one")])
     machine.sessions("digest", "codex:s1")
@@ -316,7 +332,9 @@ FIRST_LINES = {
 
 
 @pytest.mark.parametrize("how", FIRST_LINES)
-def test_first_line_that_tells_nothing_is_refused_under_path_rules_alone(machine: Machine, how: str) -> None:
+def test_first_line_that_tells_nothing_is_refused_under_path_rules_alone(
+    machine: Machine, how: str
+) -> None:
     """A rollout whose first line does not tell its directory is denied where paths matter, else judged after the read."""
     path = machine.codex("s1", [])
     path.write_bytes(FIRST_LINES[how] + meta("/srv/later") + b"\n" + typed() + b"\n")
@@ -325,7 +343,9 @@ def test_first_line_that_tells_nothing_is_refused_under_path_rules_alone(machine
         machine.config(f"[collect]\n{policy}\n")
         state, reason = machine.state("codex:s1")
         assert state == "denied" and "metadata could not be read" in reason
-    machine.config('[collect]\nopt_in_paths = ["/nowhere"]\n')  # without opt_in_only that is no rule
+    machine.config(
+        '[collect]\nopt_in_paths = ["/nowhere"]\n'
+    )  # without opt_in_only that is no rule
     assert machine.state("codex:s1")[0] == "new"
 
 

@@ -18,8 +18,20 @@ READERS = [path for path in SOURCES if path.is_relative_to(ROOT / "readers")]
 #: What a reader may use of the core: the names third parties rely on.
 _PUBLIC = "counters drift errors hookspecs installer log moment reader record refs teller"
 PUBLIC = {f"agentfeedback.{name}" for name in _PUBLIC.split()}
-PURE = "arguments caps detect digest listing moment policy record refs tally teller timeline watermark wire".split()
-IO = {"fcntl", "io", "mmap", "os", "pathlib", "shutil", "signal", "socket", "sqlite3", "subprocess", "tempfile"}
+PURE = ["arguments", "caps", "detect", "digest", "listing", "moment", "policy", "record", "refs", "tally", "teller", "timeline", "watermark", "wire"]
+IO = {
+    "fcntl",
+    "io",
+    "mmap",
+    "os",
+    "pathlib",
+    "shutil",
+    "signal",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "tempfile",
+}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "process", "misc"}
 LONGEST = 330
 
@@ -69,7 +81,9 @@ def test_pure_module_imports_nothing_that_does_io(module: str) -> None:
     """The rules are apart from the world: their modules cannot open, write or wait."""
     used = set(imports(CORE / f"{module}.py"))
     assert {each.partition(".")[0] for each in used} & IO == set()
-    own = {each.removeprefix("agentfeedback.") for each in used if each.startswith("agentfeedback.")}
+    own = {
+        each.removeprefix("agentfeedback.") for each in used if each.startswith("agentfeedback.")
+    }
     assert own - {*PURE, "errors", "examine", "reader", "scrub"} == set()
 
 
@@ -83,5 +97,8 @@ def test_module_is_small_and_has_a_name_of_its_own(path: Path) -> None:
 def test_workspace_names_every_member() -> None:
     """The sources of the workspace are its member folders, each under its own name."""
     sources = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["sources"]
-    names = {tomllib.loads((member / "pyproject.toml").read_text())["project"]["name"] for member in MEMBERS}
+    names = {
+        tomllib.loads((member / "pyproject.toml").read_text())["project"]["name"]
+        for member in MEMBERS
+    }
     assert set(sources) == names and all(each == {"workspace": True} for each in sources.values())

@@ -13,7 +13,9 @@ from tests.conftest import Machine, codex_line, line, meta, prompt, typed
 from tests.secrets_of_every_kind import KINDS, NEED_A_LINE, Planter
 
 #: Fit into a path: no line of their own, no second line.
-IN_A_PATH = [kind for kind in KINDS if kind not in (*NEED_A_LINE, "private_key", "open_private_key")]
+IN_A_PATH = [
+    kind for kind in KINDS if kind not in (*NEED_A_LINE, "private_key", "open_private_key")
+]
 #: Fit into a file name as well.
 IN_A_NAME = [kind for kind in IN_A_PATH if kind not in ("url_credentials", "bearer_token")]
 COMMANDS = (
@@ -42,12 +44,16 @@ def texts(planter: Planter, kind: str, where: str) -> dict[str, str]:
         return planter.plant(kind, f"{where}, {how}")
 
     shapes = {"plain": plant("plain")}
-    if kind == "quoted":  # the form is JSON's own; with its quotes escaped the table does not know it
+    if (
+        kind == "quoted"
+    ):  # the form is JSON's own; with its quotes escaped the table does not know it
         shapes["in JSON"] = "{" + plant("in JSON") + "}"
     elif kind not in NEED_A_LINE:
         shapes["in JSON"] = json.dumps({"a": [plant("in JSON")]})
         shapes["in words"] = f"see {plant('in words')} there"
-        shapes["in JSON inside a string"] = json.dumps({"a": json.dumps({"b": plant("in a string")})})
+        shapes["in JSON inside a string"] = json.dumps(
+            {"a": json.dumps({"b": plant("in a string")})}
+        )
     return shapes
 
 
@@ -56,10 +62,20 @@ def claude_log(planter: Planter, kind: str) -> list[bytes]:
     lines = [prompt("first", "max_tokens=4096, input_tokens: 1234 and KEYSTONE_PATH=/opt/x")]
 
     def call(number: str, tool: str, content: Any, cwd: str = "/srv/app/shop", **more: Any) -> None:
-        use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": {"command": f"make {number}"}}
+        use = {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": tool,
+            "input": {"command": f"make {number}"},
+        }
         message = {"role": "assistant", "model": more.pop("model", "m-1"), "content": [use]}
         lines.append(line(type="assistant", uuid=f"a{number}", cwd=cwd, message=message))
-        answer = {"type": "tool_result", "tool_use_id": f"t{number}", "content": content, "is_error": True}
+        answer = {
+            "type": "tool_result",
+            "tool_use_id": f"t{number}",
+            "content": content,
+            "is_error": True,
+        }
         lines.append(line(type="user", uuid=f"r{number}", message={"content": [answer]}, **more))
 
     for how, text in texts(planter, kind, "a prompt").items():
@@ -67,12 +83,29 @@ def claude_log(planter: Planter, kind: str) -> list[bytes]:
     for how, text in texts(planter, kind, "an output").items():
         call(f"o{how}", "Bash", text)
         blocks = [{"type": "text", "text": text}]
-        call(f"b{how}", "Bash", blocks, toolUseResult={"stderr": planter.plant(kind, "toolUseResult")})
+        call(
+            f"b{how}",
+            "Bash",
+            blocks,
+            toolUseResult={"stderr": planter.plant(kind, "toolUseResult")},
+        )
     for before in (150, 158):
-        lines.append(prompt(f"cut{before}", "x" * before + "\n"[: kind in NEED_A_LINE] + " " + planter.plant(kind, "a prompt across the cut")))
+        lines.append(
+            prompt(
+                f"cut{before}",
+                "x" * before
+                + "\n"[: kind in NEED_A_LINE]
+                + " "
+                + planter.plant(kind, "a prompt across the cut"),
+            )
+        )
     for before in (220, 238):
         between = "\n" if kind in NEED_A_LINE else " "
-        call(f"cut{before}", "Bash", "y" * before + between + planter.plant(kind, "an excerpt across the cut"))
+        call(
+            f"cut{before}",
+            "Bash",
+            "y" * before + between + planter.plant(kind, "an excerpt across the cut"),
+        )
     call("tool", planter.plant(kind, "a tool's name"), "failed")
     call("model", "Bash", "failed", model=planter.plant(kind, "a model's name"))
     lines.append(prompt(planter.plant(kind, "a span"), "a span that is a secret"))
@@ -87,21 +120,38 @@ def claude_log(planter: Planter, kind: str) -> list[bytes]:
 def codex_log(planter: Planter, kind: str) -> list[bytes]:
     """A rollout with that kind of secret in every text it holds."""
     cwd = "/srv/" + planter.plant(kind, "a first directory") if kind in IN_A_PATH else "/srv/app"
-    lines = [meta(cwd), codex_line("turn_context", model=planter.plant(kind, "a model"), cwd="/srv/app")]
+    lines = [
+        meta(cwd),
+        codex_line("turn_context", model=planter.plant(kind, "a model"), cwd="/srv/app"),
+    ]
     for how, text in texts(planter, kind, "a Codex prompt").items():
         lines.append(typed(text))
         id = f"call {how}"
         arguments = json.dumps({"cmd": planter.plant(kind, "a command")})
         lines.append(
-            codex_line("response_item", type="function_call", name="exec_command", arguments=arguments, call_id=id)
+            codex_line(
+                "response_item",
+                type="function_call",
+                name="exec_command",
+                arguments=arguments,
+                call_id=id,
+            )
         )
         told = texts(planter, kind, "a Codex output")[how]
         output = f"Process exited with code 1\nOutput:\n{told}"
-        lines.append(codex_line("response_item", type="function_call_output", call_id=id, output=output))
+        lines.append(
+            codex_line("response_item", type="function_call_output", call_id=id, output=output)
+        )
     name = planter.plant(kind, "a Codex tool's name")
     id = planter.plant(kind, "a call's id")
-    lines.append(codex_line("response_item", type="function_call", name=name, arguments="{}", call_id=id))
-    lines.append(codex_line("response_item", type="function_call_output", call_id=id, output="aborted by user"))
+    lines.append(
+        codex_line("response_item", type="function_call", name=name, arguments="{}", call_id=id)
+    )
+    lines.append(
+        codex_line(
+            "response_item", type="function_call_output", call_id=id, output="aborted by user"
+        )
+    )
     said = [{"type": "output_text", "text": planter.plant(kind, "what Codex said")}]
     lines.append(codex_line("response_item", type="message", role="assistant", content=said))
     return lines
@@ -139,7 +189,9 @@ def test_secret_in_a_path_is_never_printed(machine: Machine, kind: str) -> None:
     printed += outputs(machine, ("digest", "claude-code:c1", "codex:x1"), ("status",))
     printed += outputs(machine, ("mark", "claude-code:c1", "codex:x1", "--outcome", "nothing"))
     (machine.home / ".claude/projects" / folder / "c1.jsonl").unlink()
-    printed += outputs(machine, ("list",), ("digest", "claude-code:c1"), ("forget", "claude-code:c1"))
+    printed += outputs(
+        machine, ("list",), ("digest", "claude-code:c1"), ("forget", "claude-code:c1")
+    )
     assert planter.leaks(b"\n".join(printed)) == []
 
 
@@ -189,7 +241,13 @@ def test_secret_in_a_refusal_or_failure_is_never_printed(machine: Machine, tmp_p
         printed += result.out + result.err.encode()
     assert b"gate talkative: [REDACTED:github_token]" in printed
     assert b"unloadable" in printed and b"plugin failing failed in run_finished" in printed
-    for text in ('token = "{}', 'x = {}', '[collect]\ndeny_paths = "{}"', '[collect]\ndisabled = "{}"', "[a]\n[a]\n#{}"):
+    for text in (
+        'token = "{}',
+        "x = {}",
+        '[collect]\ndeny_paths = "{}"',
+        '[collect]\ndisabled = "{}"',
+        "[a]\n[a]\n#{}",
+    ):
         machine.config(text.format(planter.plant("stripe_key", f"config.toml as {text}")))
         result = machine.run("sessions", "list")
         assert result.status == 1 and "config.toml is not valid" in result.err
@@ -200,8 +258,15 @@ def test_secret_in_a_refusal_or_failure_is_never_printed(machine: Machine, tmp_p
 def test_secret_in_a_database_row_is_not_printed(machine: Machine) -> None:
     """What the database keeps unscrubbed, the path, is printed scrubbed also once the file is gone."""
     planter = Planter()
-    path = machine.claude("c1", [prompt("u1")], folder=planter.plant("aws_access_key", "a row's path"))
+    path = machine.claude(
+        "c1", [prompt("u1")], folder=planter.plant("aws_access_key", "a row's path")
+    )
     machine.sessions("digest", "claude-code:c1")
     path.unlink()
     os.rmdir(path.parent)
-    assert planter.leaks(b"\n".join(outputs(machine, ("list",), ("digest", "claude-code:c1"), ("status",)))) == []
+    assert (
+        planter.leaks(
+            b"\n".join(outputs(machine, ("list",), ("digest", "claude-code:c1"), ("status",)))
+        )
+        == []
+    )

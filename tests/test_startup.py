@@ -19,7 +19,15 @@ with open(sys.argv[1], "w") as file:
 sys.exit(status)
 """
 DECODERS = {"attrs", "cattrs", "msgspec", "orjson", "pluggy", "re2", "zstandard"}
-SLOW = {"argparse", "asyncio", "concurrent.futures", "multiprocessing", "unittest", "urllib.request", "http.client"}
+SLOW = {
+    "argparse",
+    "asyncio",
+    "concurrent.futures",
+    "multiprocessing",
+    "unittest",
+    "urllib.request",
+    "http.client",
+}
 
 
 def loaded(machine: Machine, *words: str) -> set[str]:
@@ -36,17 +44,34 @@ def loaded(machine: Machine, *words: str) -> set[str]:
     return set(json.loads(target.read_text()))
 
 
-@pytest.mark.parametrize("words", [("--version",), ("--help",), ("sessions", "--help"), ("sessions", "list", "-h")])
-def test_version_and_help_load_nothing_but_the_command_line(machine: Machine, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("--version",), ("--help",), ("sessions", "--help"), ("sessions", "list", "-h")]
+)
+def test_version_and_help_load_nothing_but_the_command_line(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
     """What only prints a text loads neither the engine nor any dependency."""
     modules = loaded(machine, *words)
-    assert modules & (DECODERS | SLOW | {"typing", "importlib.metadata", "sqlite3", "json.decoder"} - {"json.decoder"}) == set()
+    assert (
+        modules
+        & (
+            DECODERS
+            | SLOW
+            | {"typing", "importlib.metadata", "sqlite3", "json.decoder"} - {"json.decoder"}
+        )
+        == set()
+    )
     own = {name for name in modules if name.startswith("agentfeedback")}
-    assert {name for name in own if not name.startswith("agentfeedback.cli")} <= {"agentfeedback", "agentfeedback.errors"}
+    assert {name for name in own if not name.startswith("agentfeedback.cli")} <= {
+        "agentfeedback",
+        "agentfeedback.errors",
+    }
 
 
 @pytest.mark.parametrize("words", [("list",), ("status",)])
-def test_an_empty_home_loads_no_more_than_its_answer_needs(machine: Machine, words: tuple[str, ...]) -> None:
+def test_an_empty_home_loads_no_more_than_its_answer_needs(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
     """With no session there is nothing to scrub, decompress or test for TOML."""
     modules = loaded(machine, "sessions", *words)
     assert modules & {"re2", "zstandard", "tomllib", *SLOW} == set()
@@ -55,8 +80,16 @@ def test_an_empty_home_loads_no_more_than_its_answer_needs(machine: Machine, wor
 def test_only_the_reader_of_the_named_harness_is_loaded(machine: Machine) -> None:
     """`--harness` and refs load the reader they name and no other."""
     machine.codex("s1", [meta(), typed()])
-    for words in (("list", "--harness", "codex"), ("digest", "codex:s1"), ("digest", "--unprocessed", "--harness", "codex")):
-        readers = {name.partition(".")[0] for name in loaded(machine, "sessions", *words) if name.startswith("agentfeedback_")}
+    for words in (
+        ("list", "--harness", "codex"),
+        ("digest", "codex:s1"),
+        ("digest", "--unprocessed", "--harness", "codex"),
+    ):
+        readers = {
+            name.partition(".")[0]
+            for name in loaded(machine, "sessions", *words)
+            if name.startswith("agentfeedback_")
+        }
         assert readers - {"agentfeedback_testing"} == {"agentfeedback_codex"}
 
 
@@ -66,7 +99,11 @@ def test_commands_about_stored_rows_load_no_reader(machine: Machine) -> None:
     machine.sessions("digest", "codex:s1")
     for words in (("mark", "codex:s1", "--outcome", "nothing"), ("forget", "codex:s1")):
         modules = loaded(machine, "sessions", *words)
-        assert not [name for name in modules if name.startswith(("agentfeedback_codex", "agentfeedback_claude"))]
+        assert not [
+            name
+            for name in modules
+            if name.startswith(("agentfeedback_codex", "agentfeedback_claude"))
+        ]
         assert modules & {"re2", "zstandard"} == set()
 
 

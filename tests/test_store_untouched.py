@@ -58,7 +58,9 @@ def age(folder: Path) -> None:
 
 
 def access_times(folder: Path) -> dict[str, int]:
-    return {str(path): path.lstat().st_atime_ns for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path): path.lstat().st_atime_ns for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def fill(machine: Machine) -> list[Path]:
@@ -93,7 +95,14 @@ def picture_without_reading(folder: Path) -> State:
     found: State = {}
     for path in sorted([folder, *folder.rglob("*")]):
         seen = path.lstat()
-        found[str(path)] = (seen.st_ino, seen.st_mode, seen.st_nlink, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+        found[str(path)] = (
+            seen.st_ino,
+            seen.st_mode,
+            seen.st_nlink,
+            seen.st_size,
+            seen.st_mtime_ns,
+            seen.st_ctime_ns,
+        )
     return found
 
 
@@ -126,24 +135,36 @@ def as_nobody() -> list[str]:
     return ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
 
 
-def test_store_that_may_not_be_written_is_read_all_the_same(machine: Machine, as_nobody: list[str]) -> None:
+def test_store_that_may_not_be_written_is_read_all_the_same(
+    machine: Machine, as_nobody: list[str]
+) -> None:
     """On a store made read-only every command works and answers what it answers on a writable one."""
     expected = None
     folders = fill(machine)
     expected = machine.sessions("list")
-    everything = [path for folder in folders for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
+    everything = [
+        path for folder in folders for path in (folder, *folder.rglob("*")) if not path.is_symlink()
+    ]
     for path in everything:
         path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~0o222)
     try:
-        probe = subprocess.run([*as_nobody, "touch", str(folders[0] / "probe")], capture_output=True, check=False)
+        probe = subprocess.run(
+            [*as_nobody, "touch", str(folders[0] / "probe")], capture_output=True, check=False
+        )
         assert probe.returncode != 0, "the store can still be written"
         for words in COMMANDS:
             done = subprocess.run(
-                [*as_nobody, *machine.argv("sessions", *words)], env=machine.environ, capture_output=True, check=False
+                [*as_nobody, *machine.argv("sessions", *words)],
+                env=machine.environ,
+                capture_output=True,
+                check=False,
             )
             assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
         listing = subprocess.run(
-            [*as_nobody, *machine.argv("sessions", "list", "--json")], env=machine.environ, stdout=-1, check=True
+            [*as_nobody, *machine.argv("sessions", "list", "--json")],
+            env=machine.environ,
+            stdout=-1,
+            check=True,
         )
         assert {item["ref"] for item in expected["sessions"]} == refs_in(listing.stdout)
     finally:

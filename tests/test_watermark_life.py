@@ -110,7 +110,10 @@ def test_truncated_digest_is_continued_exactly(machine: Machine) -> None:
     """Over the cap every event is reported once, in order, by one digest or a later one."""
     lines = [prompt("first")]
     for number in range(400):
-        lines += [call(f"a{number}", f"t{number}", f"make {number}"), failed(f"r{number}", f"t{number}", "x" * 300)]
+        lines += [
+            call(f"a{number}", f"t{number}", f"make {number}"),
+            failed(f"r{number}", f"t{number}", "x" * 300),
+        ]
     machine.claude("s1", lines)
     digests = digest_and_mark(machine)
     assert len(digests) > 2

@@ -19,9 +19,7 @@ from tests.conftest import Machine, Result
 
 #: System calls that take no more from a path than it gives, and change nothing.
 HARMLESS = frozenset(
-    "access close epoll_ctl faccessat faccessat2 fgetxattr fstat getcwd getdents64 getxattr ioctl lgetxattr"
-    " lseek lstat newfstatat open openat pread64 preadv read readlink readlinkat readv stat statfs fstatfs"
-    " statx poll select pselect6 dup dup2 dup3 execve chdir mmap".split()
+    ["access", "close", "epoll_ctl", "faccessat", "faccessat2", "fgetxattr", "fstat", "getcwd", "getdents64", "getxattr", "ioctl", "lgetxattr", "lseek", "lstat", "newfstatat", "open", "openat", "pread64", "preadv", "read", "readlink", "readlinkat", "readv", "stat", "statfs", "fstatfs", "statx", "poll", "select", "pselect6", "dup", "dup2", "dup3", "execve", "chdir", "mmap"]
 )
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+|\?)")
 _OPENED = re.compile(r'"((?:[^"\\]|\\.)*)", (O_[A-Z_|]+)')
@@ -52,7 +50,12 @@ def has_strace() -> bool:
     """Whether strace is here and may trace."""
     if not (strace := shutil.which("strace")):
         return False
-    return subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run(
+            [strace, "-o", os.devnull, "true"], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
 
 
 def by_strace(machine: Machine, *words: str) -> Trace:
@@ -95,7 +98,7 @@ def _note_open(trace: Trace, name: str, arguments: str, answer: int) -> None:
         trace.opened[match[1]] = trace.opened.get(match[1], 0) + 1
 
 
-_AUDITED = '''
+_AUDITED = """
 import json, os, sys
 events, read, names = [], {}, {}
 seen = ("open", "os.", "fcntl.", "shutil.", "sqlite3.connect", "tempfile.", "socket.bind")
@@ -121,7 +124,7 @@ kept = list(events)
 with open(sys.argv[1], "w") as file:
     json.dump([kept, read], file)
 sys.exit(status)
-'''
+"""
 
 
 def by_audit(machine: Machine, *words: str) -> Trace:

@@ -187,15 +187,19 @@ def strings(value: object) -> tuple[str, ...] | None:
 
 def _collect(path: str, tables: dict[str, Any]) -> Collect:
     table = _table(path, tables, "collect")
-    known = _truths(path, table, ("disabled", "opt_in_only"), "collect.")
-    return Collect(**known, **_lists(path, table, ("deny_paths", "opt_in_paths"), "collect."))
+    known: dict[str, Any] = {}
+    known |= _truths(path, table, ("disabled", "opt_in_only"), "collect.")
+    known |= _lists(path, table, ("deny_paths", "opt_in_paths"), "collect.")
+    return Collect(**known)
 
 
 def _context(path: str, tables: dict[str, Any]) -> Context:
     table = _table(path, tables, "context")
-    known = _truths(path, table, ("cwd",), "context.")
-    lists = _lists(path, table, ("drop",), "context.")
-    return Context(**known, **lists, **_texts(path, table, CONTEXT_TEXTS, "context."))
+    known: dict[str, Any] = {}
+    known |= _truths(path, table, ("cwd",), "context.")
+    known |= _lists(path, table, ("drop",), "context.")
+    known |= _texts(path, table, CONTEXT_TEXTS, "context.")
+    return Context(**known)
 
 
 def _table(path: str, tables: dict[str, Any], name: str) -> dict[str, Any]:

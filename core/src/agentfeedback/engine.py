@@ -10,21 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field, fields
+from attrs import define, field
 
 from agentfeedback import wire
 from agentfeedback.builtin import Builtin
 from agentfeedback.caps import Caps
 from agentfeedback.config import Config, Paths, load
-from agentfeedback.detect import CORE_DETECTORS, Detector, Guarded
+from agentfeedback.detect import CORE_DETECTORS, Guarded
 from agentfeedback.digest import Digester
 from agentfeedback.digest_run import DigestRun, missing
 from agentfeedback.examine import Examiner, Seen
+from agentfeedback.facts_cache import FactsCache
 from agentfeedback.host import Host
 from agentfeedback.listing import hidden_by, listed, shown_store
 from agentfeedback.reader import Home, Reader, Report, Session
 from agentfeedback.refs import Ref, valid_id
-from agentfeedback.scrub import SUBMIT, Format, Scrubber
+from agentfeedback.registered import usable_detector, usable_format
+from agentfeedback.scan import scan
+from agentfeedback.scrub import SUBMIT, Scrubber
 from agentfeedback.span_facts import SpanFacts, span_facts
 from agentfeedback.watermark import Row, WatermarkStore
 
@@ -59,10 +62,12 @@ class Engine:
         host: Host,
         progress: Callable[[str, int], Any] | None = None,
         config: Config | None = None,
+        cache: bool = True,
     ) -> None:
         self.paths = Paths.of(environ, home)
         self.host = host
         self.caps = Caps()
+        self._cache = cache
         self._progress = progress or (lambda label, total: _Silent())
         # With --home the harnesses' own variables say nothing about that home (D20).
         self.home = Home(
@@ -85,7 +90,7 @@ class Engine:
     @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubs with the core's formats and those of plugins."""
-        formats = self.host.collect("register_scrub_formats", check=_compiles)
+        formats = self.host.collect("register_scrub_formats", check=usable_format)
         return Scrubber(SUBMIT, extra=tuple(item for item in formats if item not in SUBMIT.formats))
 
     @cached_property
@@ -94,7 +99,7 @@ class Engine:
             detector
             if isinstance(detector, CORE_DETECTORS)
             else Guarded(detector, self.host.failed)
-            for detector in self.host.collect("register_detectors", check=_names_its_findings)
+            for detector in self.host.collect("register_detectors", check=usable_detector)
         ]
         self._builtin.digester = Digester(detectors, self.scrubber)
         return self._builtin.digester
@@ -132,13 +137,21 @@ class Engine:
             for session in store.sessions
             if since is None or session.mtime >= since
         ]
+        caches = (
+            {
+                store.harness: FactsCache(self.paths.cache, store.harness, store.report.location)
+                for store in stores
+            }
+            if self._cache
+            else {}
+        )
         progress = self._progress("reading sessions", len(candidates))
         try:
-            for reader, session in candidates:
-                seen = self._examiner.list(reader, session, rows.get((session.harness, session.id)))
-                progress.step()
+            for seen in scan(self._examiner, candidates, rows, caches, progress.step):
                 if since is None or seen.when >= since:
                     yield seen
+            for cache in caches.values():
+                cache.save(whole=since is None)
         finally:
             progress.done()
 
@@ -258,17 +271,10 @@ class Engine:
         return self._finished(run)
 
     def span(self, ref: Ref, span: str, *, allow_unknown: bool) -> SpanFacts:
-        """The facts of a span, read again under the current policy and without a watermark (details 15).
-
-        Raises `AgentFeedbackError` for a session that is refused or not found, and for a span that
-        is not there or records no time.
-        """
-        found = self.stores([ref.harness])
-        reader = found[0].reader if found else None
-        session = next(
-            (item for store in found for item in store.sessions if item.id == ref.id), None
-        )
-        return span_facts(self._examiner, reader, session, ref, span, allow_unknown=allow_unknown)
+        """The facts of one entry, read again under the current policy; raises what `span_facts` raises."""
+        stores = self.stores([ref.harness])
+        found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
+        return span_facts(self._examiner, found, ref, span, allow_unknown=allow_unknown)
 
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRun:
         return DigestRun(
@@ -321,17 +327,6 @@ class Engine:
 
     def _finish(self, command: str, **numbers: int) -> None:
         self.host.announce("run_finished", summary={"command": command, **numbers})
-
-
-def _compiles(format: Format) -> None:
-    Scrubber(SUBMIT, extra=(format,)).text("")
-
-
-def _names_its_findings(detector: Detector) -> None:
-    if not isinstance(detector, Detector) or not detector.name:
-        raise TypeError("no detector")
-    if detector.name in {member.name for member in fields(wire.Digest)}:
-        raise ValueError(f"{detector.name} is a member of every digest")
 
 
 class _Silent:

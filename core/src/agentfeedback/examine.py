@@ -5,37 +5,22 @@ What goes wrong with one session is that session's state and reason, so that all
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterable
 
 from attrs import define
 
 from agentfeedback.host import CORE, Host
-from agentfeedback.log import Log, Unreadable, Watch
+from agentfeedback.load import Facts, Refused, facts_of, load
+from agentfeedback.log import Watch
 from agentfeedback.policy import Verdict, strictest
-from agentfeedback.reader import Place, Reader, Session, reason_of
+from agentfeedback.reader import Place, Reader, Session
 from agentfeedback.tally import Tally
-from agentfeedback.teller import Teller
 from agentfeedback.timeline import Timeline
 from agentfeedback.watermark import Row, standing
-from agentfeedback.wire import Counts, State
-
-T = TypeVar("T", bound=Teller)
+from agentfeedback.wire import State
 
 CHANGED = "the session changed since its policy was checked"
 UNSUPPORTED = "unsupported session store format: "
-
-
-@define(eq=False)
-class Facts:
-    """What a whole log tells a listing. Times in nanoseconds since the epoch, `size` in bytes of complete lines."""
-
-    first: int | None
-    last: int | None
-    cwds: list[str]
-    counts: Counts
-    size: int
-    head: str
 
 
 @define(eq=False)
@@ -63,12 +48,6 @@ class Seen:
         return self.session.mtime
 
 
-@define(eq=False)
-class _Refused(Exception):
-    state: State
-    reason: str
-
-
 class Examiner:
     """Examines the sessions of one run under its gates. `strict` tells readers how little they may read (D14)."""
 
@@ -77,13 +56,32 @@ class Examiner:
         self._disabled = disabled
         self._strict = strict
 
-    def list(self, reader: Reader, session: Session, row: Row | None) -> Seen:
-        """The session's state and facts, for a listing."""
+    def admit(self, reader: Reader, session: Session, known: Place | None = None) -> Place:
+        """Where the session ran, once the gate let it be opened; raises `Refused`.
+
+        `known` is what the reader would say, where that is known already.
+        """
+        place = self._place(reader, session) if known is None else known
+        self._pass(session, place, "before-open")
+        if session.unsupported:
+            raise Refused("unsupported-format", UNSUPPORTED + session.unsupported)
+        if place.unknown:
+            raise Refused("unknown-project")
+        return place
+
+    def judge(self, session: Session, row: Row | None, facts: Facts) -> Seen:
+        """The state of a session by what its log told."""
         try:
-            log, tally = self._read(reader, session, Tally.for_reader(reader.rewrites))
-            return self._standing(session, row, log, tally)
-        except _Refused as refused:
-            return Seen(session, refused.state, refused.reason)
+            self._recorded(session, facts.cwds)
+        except Refused as refused:
+            return self.refused(session, refused)
+        return _standing(session, row, facts)
+
+    def refused(self, session: Session, refused: Refused) -> Seen:
+        """A session that is shown with its state alone."""
+        if refused.fault:
+            self._host.warn(f"plugin {session.harness} failed in read: {refused.fault}")
+        return Seen(session, refused.state, refused.reason)
 
     def digest(
         self,
@@ -100,48 +98,36 @@ class Examiner:
         start = _guess(session, row)
         try:
             for _ in range(3):
-                log, timeline = self._read(reader, session, timeline_from(start))
-                seen = self._standing(session, row, log, timeline)
+                timeline = timeline_from(start)
+                log = load(reader, session, self.admit(reader, session), timeline)
+                self._recorded(session, timeline.cwds)
+                seen = _standing(session, row, facts_of(log, timeline))
                 if seen.start == start:
                     timeline.size = log.size
                     seen.timeline = timeline
                     return seen
                 start = seen.start
             return Seen(session, "unreadable", CHANGED)
-        except _Refused as refused:
-            return Seen(session, refused.state, refused.reason)
+        except Refused as refused:
+            return self.refused(session, refused)
 
     def watch(self, reader: Reader, session: Session, lines: Watch) -> State | None:
         """Show the log's lines to `lines` while it is read; None when the policy let it be read to its end.
 
         With a state what was shown must be thrown away: the read failed, or the directories it told are refused.
         """
+        tally = Tally.for_reader(reader.rewrites)
         try:
-            self._read(reader, session, Tally.for_reader(reader.rewrites), lines)
-        except _Refused as refused:
-            return refused.state
+            load(reader, session, self.admit(reader, session), tally, lines)
+            self._recorded(session, tally.cwds)
+        except Refused as refused:
+            return self.refused(session, refused).state
         return None
 
-    def _read(
-        self,
-        reader: Reader,
-        session: Session,
-        teller: T,
-        watch: Watch | None = None,
-    ) -> tuple[Log, T]:
-        if session.unsupported:
-            self._pass(session, self._place(reader, session), "before-open")
-            raise _Refused("unsupported-format", UNSUPPORTED + session.unsupported)
-        place = self._place(reader, session)
-        self._pass(session, place, "before-open")
-        if place.unknown:
-            raise _Refused("unknown-project", "")
-        log = self._load(reader, session, place, teller, watch)
-        if log.lines == teller.unparsed_lines:
-            raise _Refused("unsupported-format", "")
-        if teller.cwds:
-            self._pass(session, Place(paths=tuple(teller.cwds)), "after-read")
-        return log, teller
+    def _recorded(self, session: Session, cwds: Iterable[str]) -> None:
+        paths = tuple(cwds)
+        if paths:
+            self._pass(session, Place(paths=paths), "after-read")
 
     def _place(self, reader: Reader, session: Session) -> Place:
         if self._disabled:  # then not even the store's metadata is read
@@ -170,42 +156,14 @@ class Examiner:
                     Verdict("denied", f"gate {name}: {getattr(answer, 'reason', answer)}")
                 )
         if (verdict := strictest(verdicts)) is not None:
-            raise _Refused(verdict.state, verdict.reason)
+            raise Refused(verdict.state, verdict.reason)
 
-    def _load(
-        self,
-        reader: Reader,
-        session: Session,
-        place: Place,
-        teller: Teller,
-        watch: Watch | None,
-    ) -> Log:
-        try:
-            log = reader.open(session)
-            try:
-                log.expected_first = place.first_line
-                log.watch = watch
-                reader.read(log, place, teller)
-            finally:
-                log.close()
-            return log
-        except Unreadable as error:
-            raise _Refused("unreadable", error.reason) from None
-        except (OSError, MemoryError) as error:
-            raise _Refused("unreadable", reason_of(error)) from None
-        except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named and the rest goes on
-            self._host.failed(session.harness, "read", error)
-            raise _Refused(
-                "unreadable", f"reader {session.harness} failed: {type(error).__name__}"
-            ) from None
 
-    def _standing(self, session: Session, row: Row | None, log: Log, teller: Teller) -> Seen:
-        counts = teller.counts()
-        facts = Facts(teller.first, teller.last, list(teller.cwds), counts, log.size, log.head)
-        if not teller.cwds:
-            return Seen(session, "unknown-project", "", facts)
-        found = standing(row, log.size, log.head, log.boundary)
-        return Seen(session, found.state, found.reason, facts, found.start)
+def _standing(session: Session, row: Row | None, facts: Facts) -> Seen:
+    if not facts.cwds:
+        return Seen(session, "unknown-project", "", facts)
+    found = standing(row, facts.size, facts.head, facts.boundary)
+    return Seen(session, found.state, found.reason, facts, found.start)
 
 
 def _guess(session: Session, row: Row | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from attrs import frozen
 
@@ -60,16 +61,20 @@ def finding_key(harness: str, session_id: str, span: str, ordinal: int) -> str:
 
 def span_facts(
     examiner: Examiner,
-    reader: Reader | None,
-    session: Session | None,
+    found: Sequence[tuple[Reader, Session]],
     ref: Ref,
     span: str,
     *,
     allow_unknown: bool,
 ) -> SpanFacts:
-    """The facts of the first entry with this span; see `Engine.span`."""
-    if reader is None or session is None:
+    """The facts of the first entry with this span, read under the current policy and without a watermark.
+
+    `found` is the session with its reader, empty when it is not there. Raises `AgentFeedbackError`
+    for a session that is refused or not found, and for a span that is not there or records no time.
+    """
+    if not found:
         raise AgentFeedbackError(f"session not found: {ref}", "copy the ref from sessions list")
+    reader, session = found[0]
     seen = examiner.digest(
         reader,
         session,
@@ -86,17 +91,17 @@ def span_facts(
             f"{ref} is unknown-project: it records no working directory, so no policy can be checked",
             "pass --allow-unknown-project to file from it all the same",
         )
-    found = seen.timeline.watched if seen.timeline is not None else None
-    if found is None:
+    entry = seen.timeline.watched if seen.timeline is not None else None
+    if entry is None:
         raise AgentFeedbackError(
             f"span not found: {ref}#{span}", "copy the ref of the event from its digest"
         )
-    if found.at is None:
+    if entry.at is None:
         raise AgentFeedbackError(
             f"{ref}#{span} records no time, so a replay would not match", "name another entry"
         )
     return SpanFacts(
-        ref.harness, ref.id, span, f"{reader.format}/1", found.at, found.cwd, found.model
+        ref.harness, ref.id, span, f"{reader.format}/1", entry.at, entry.cwd, entry.model
     )
 
 

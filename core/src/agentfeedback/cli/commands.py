@@ -14,6 +14,7 @@ _HOME = Flag(
 _JSON = Flag("json", "bool", "print JSON instead of text")
 _DRY_RUN = Flag("dry-run", "bool", "show what would change, and change nothing")
 _HARNESS = Flag("harness", "text", "only this harness", "HARNESS", "harness")
+_NO_CACHE = Flag("no-cache", "bool", "read every session anew, and keep nothing for the next run")
 _UNKNOWN = Flag(
     "allow-unknown-project",
     "bool",
@@ -43,6 +44,7 @@ COMMANDS = (
             ),
             Flag("unprocessed", "bool", "only new and changed sessions"),
             _JSON,
+            _NO_CACHE,
             _HOME,
         ),
         about="""Sessions come oldest last entry first. A session is new until it is marked, changed when its log
@@ -68,6 +70,7 @@ A session that the policy refuses is listed with its state and nothing of its co
             Flag("limit", "number", "with --unprocessed: at most N sessions (0: no limit)", "N"),
             _UNKNOWN,
             _JSON,
+            _NO_CACHE,
             _HOME,
         ),
         about="""Name sessions by ref, or take all unprocessed ones. One run prints at most 256 KiB; sessions left
@@ -116,6 +119,7 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
             ),
             Flag("limit", "number", "with --set-selection: sessions per run", "N"),
             _JSON,
+            _NO_CACHE,
             _HOME,
         ),
         about="""Reads every session that the policy allows, to tell its state.
@@ -178,6 +182,27 @@ leaves plugins out; a gate cannot be left out: without it every session is refus
 
  agentfeedback plugins --json""",
         target="agentfeedback.cli.plugins:run",
+    ),
+    Command(
+        "plugins new",
+        "write a reader package for another harness, ready to change",
+        "<name>",
+        flags=(
+            Flag(
+                "into",
+                "text",
+                "write it into DIR (default: the current folder)",
+                "DIR",
+                "directory",
+            ),
+        ),
+        about="""Writes agentfeedback-NAME: a reader of an invented format, a corpus of one session with its labels and
+goldens, and a test. It installs with pip and passes its tests, so that you change something that works.
+The template comes with pytest-agentfeedback.
+
+ agentfeedback plugins new aider
+ agentfeedback plugins new aider --into ~/src""",
+        target="agentfeedback.cli.plugins_new:run",
     ),
     Command(
         "doctor",

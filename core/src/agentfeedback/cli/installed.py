@@ -5,6 +5,7 @@ Their modules are loaded only here; to run one of them, none but its own is.
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from agentfeedback.cli.arguments import Command
@@ -13,24 +14,30 @@ GROUP = "agentfeedback.commands"
 
 
 def installed_commands() -> tuple[Command, ...]:
-    """Each installed command; a module tells of its own in `COMMANDS: tuple[Command, ...]`.
+    """Each installed command, by module; a module tells of its own in `COMMANDS: tuple[Command, ...]`.
 
-    One that cannot be loaded, or tells nothing, is shown by its name.
+    One that cannot be loaded, or of which nothing is told, is shown by its name.
     """
-    found: dict[str, Command] = {}
-    for entry_point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        if entry_point.name in found:
-            continue
-        try:
-            told = getattr(__import__(entry_point.module, fromlist=["COMMANDS"]), "COMMANDS", ())
-            tables = {command.name: command for command in told if isinstance(command, Command)}
-            summary = f"of {entry_point.module.partition('.')[0]}"
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad plugin must not take the help away
-            tables, summary = {}, f"cannot be loaded: {type(error).__name__}"
-        # A module may also bring groups of commands: `x one` and `x two` under the entry point `x`.
-        own = [name for name in tables if name.split()[0] == entry_point.name]
-        for name in own:
-            found.setdefault(name, tables[name])
-        if not own:
-            found[entry_point.name] = Command(entry_point.name, summary)
-    return tuple(found.values())
+    modules: dict[str, list[str]] = {}
+    taken: set[str] = set()
+    for entry_point in entry_points(group=GROUP):
+        if entry_point.name not in taken:  # the first on the path, as with modules
+            taken.add(entry_point.name)
+            modules.setdefault(entry_point.module, []).append(entry_point.name)
+    return tuple(command for module in sorted(modules) for command in _of(module, modules[module]))
+
+
+def _of(module: str, names: list[str]) -> list[Command]:
+    try:
+        told = getattr(import_module(module), "COMMANDS", ())
+        # The words of one name may be several commands: `x one` and `x two` under the entry point `x`.
+        found = [
+            command
+            for command in told
+            if isinstance(command, Command) and command.name.split()[0] in names
+        ]
+        summary = f"of {module.partition('.')[0]}"
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad plugin must not take the help away
+        found, summary = [], f"cannot be loaded: {type(error).__name__}"
+    silent = set(names) - {command.name.split()[0] for command in found}
+    return [*found, *(Command(name, summary) for name in sorted(silent))]

@@ -132,10 +132,10 @@ def _overview(commands: Sequence[Command], group: str, about: str) -> int:
 
 
 def _find(commands: Sequence[Command], words: list[str]) -> tuple[Command | None, list[str]]:
-    for command in commands:
-        name = command.name.split()
-        if words[: len(name)] == name:
-            return command, words[len(name) :]
+    called = [each for each in commands if words[: len(each.name.split())] == each.name.split()]
+    if called:  # of `plugins` and `plugins new` the longer name is meant
+        command = max(called, key=lambda each: len(each.name))
+        return command, words[len(command.name.split()) :]
     if words[0] == "sessions":
         raise unknown_subcommand("sessions", words[1], commands)
     return None, []

@@ -121,7 +121,17 @@ def write(data: bytes | str) -> None:
     """Write to standard output and flush; a reader gone away raises `BrokenPipeError` (D25)."""
     if sys.stdout is None:
         raise AgentFeedbackError("standard output is closed", "run the command with one")
-    _write(sys.stdout, data)
+    try:
+        _write(sys.stdout, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer would fail once more at exit, with a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reason = (error.strerror or type(error).__name__).lower()
+        raise AgentFeedbackError(
+            f"standard output cannot be written: {reason}", "print to a place with room"
+        ) from error
 
 
 def note(line: str) -> None:

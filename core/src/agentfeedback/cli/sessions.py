@@ -140,7 +140,13 @@ def _engine(host: Host, line: Parsed) -> Engine:
             raise UsageError(
                 f"--home {line.home} is not a directory", "name the directory that holds the stores"
             )
-    return Engine(os.environ, home=home, host=host, progress=Progress)
+    return Engine(
+        os.environ,
+        home=home,
+        host=host,
+        progress=Progress,
+        cache=not getattr(line, "no_cache", False),
+    )
 
 
 def _ref(host: Host, text: str) -> refs.Ref:

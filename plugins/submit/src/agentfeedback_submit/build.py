@@ -12,11 +12,12 @@ from attrs import define, field, frozen
 
 from agentfeedback.errors import UsageError
 from agentfeedback.scrub import Scrubber
-from agentfeedback_submit.canonical import quoted, text
-from agentfeedback_submit.envelope import BODY_LIMIT, MEMBERS
-from agentfeedback_submit.kinds import GUIDES
-from agentfeedback_submit.request import Request
-from agentfeedback_submit.tokens import (
+
+from .canonical import quoted, text
+from .envelope import BODY_LIMIT, MEMBERS
+from .kinds import GUIDES
+from .request import Request
+from .tokens import (
     NotJson,
     TooDeep,
     members,
@@ -24,8 +25,8 @@ from agentfeedback_submit.tokens import (
     pointer,
     text_bytes,
 )
-from agentfeedback_submit.warning import Remark
-from agentfeedback_submit.words import lowered, token, trimmed
+from .warning import Remark
+from .words import lowered, token, trimmed
 
 #: The origin of a report filed from a digest; it turns scrubbing on.
 SESSION_SCAN = "session-scan"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentfeedback_submit.tokens import Number
+from .tokens import Number
 
 #: The members a submission's identity is made of; `key`, `occurred_at` and `context` are outside it.
 IDENTITY = (

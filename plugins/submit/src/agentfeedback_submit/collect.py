@@ -14,7 +14,8 @@ from attrs import define, field
 
 from agentfeedback import __version__
 from agentfeedback.config import CONTEXT_TEXTS, Context
-from agentfeedback_submit.git_facts import git_facts, project_of
+
+from .git_facts import git_facts, project_of
 
 CLIENT = f"agentfeedback/{__version__}"
 #: The names other programs know processors by.

@@ -12,13 +12,14 @@ from agentfeedback import wire
 from agentfeedback.cli import screen
 from agentfeedback.errors import UsageError
 from agentfeedback.host import Host
-from agentfeedback_submit import deliver
-from agentfeedback_submit.build import Body, Unsendable
-from agentfeedback_submit.envelope import BODY_LIMIT
-from agentfeedback_submit.outcome import Outcome
-from agentfeedback_submit.request import PAYLOAD, Request, context_from
-from agentfeedback_submit.run import ClientSetup, Run
-from agentfeedback_submit.words import token
+
+from . import deliver
+from .build import Body, Unsendable
+from .envelope import BODY_LIMIT
+from .outcome import Outcome
+from .request import PAYLOAD, Request, context_from
+from .run import ClientSetup, Run
+from .words import token
 
 if TYPE_CHECKING:
     from agentfeedback.cli.arguments import Parsed

@@ -180,55 +180,55 @@ COMMANDS = (SUBMIT, LIST, SHOW, PROCESSED, REDACT, STATS, EXPORT, IMPORT)
 
 def submit(argv: Sequence[str]) -> int:
     """`agentfeedback submit`."""
-    from agentfeedback_submit.command import run
+    from .command import run
 
     return run(parse(SUBMIT, argv))
 
 
 def list_(argv: Sequence[str]) -> int:
     """`agentfeedback list`."""
-    from agentfeedback_submit.reading import run_list
+    from .reading import run_list
 
     return run_list(parse(LIST, argv))
 
 
 def show(argv: Sequence[str]) -> int:
     """`agentfeedback show`."""
-    from agentfeedback_submit.reading import run_show
+    from .reading import run_show
 
     return run_show(parse(SHOW, argv))
 
 
 def processed(argv: Sequence[str]) -> int:
     """`agentfeedback processed`."""
-    from agentfeedback_submit.reading import run_processed
+    from .reading import run_processed
 
     return run_processed(parse(PROCESSED, argv))
 
 
 def redact(argv: Sequence[str]) -> int:
     """`agentfeedback redact`."""
-    from agentfeedback_submit.reading import run_redact
+    from .reading import run_redact
 
     return run_redact(parse(REDACT, argv))
 
 
 def stats(argv: Sequence[str]) -> int:
     """`agentfeedback stats`."""
-    from agentfeedback_submit.reading import run_stats
+    from .reading import run_stats
 
     return run_stats(parse(STATS, argv))
 
 
 def export(argv: Sequence[str]) -> int:
     """`agentfeedback export`."""
-    from agentfeedback_submit.transfer import run_export
+    from .transfer import run_export
 
     return run_export(parse(EXPORT, argv))
 
 
 def import_(argv: Sequence[str]) -> int:
     """`agentfeedback import`."""
-    from agentfeedback_submit.transfer import run_import
+    from .transfer import run_import
 
     return run_import(parse(IMPORT, argv))

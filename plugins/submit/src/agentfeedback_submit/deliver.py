@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from agentfeedback_submit.build import Body
-from agentfeedback_submit.envelope import Refused, normalise
-from agentfeedback_submit.outcome import Outcome, Word
-from agentfeedback_submit.reply import Reply
-from agentfeedback_submit.service import Service
+from .build import Body
+from .envelope import Refused, normalise
+from .outcome import Outcome, Word
+from .reply import Reply
+from .service import Service
 
 
 class Destination(Protocol):

@@ -10,11 +10,12 @@ from typing import Any
 from attrs import define
 
 from agentfeedback.scrub import cut
-from agentfeedback_submit import kinds
-from agentfeedback_submit.canonical import canonical, content_hash
-from agentfeedback_submit.tokens import NotJson, Number, Path, parse
-from agentfeedback_submit.warning import Remark, Warnings
-from agentfeedback_submit.words import microseconds, one_line, time_form, token, trimmed
+
+from . import kinds
+from .canonical import canonical, content_hash
+from .tokens import NotJson, Number, Path, parse
+from .warning import Remark, Warnings
+from .words import microseconds, one_line, time_form, token, trimmed
 
 #: The largest body that is taken, in bytes.
 BODY_LIMIT = 10_485_760

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agentfeedback_submit.canonical import canonical, compact, content_hash
-from agentfeedback_submit.envelope import MEMBERS
-from agentfeedback_submit.reply import Refusal
-from agentfeedback_submit.submissions import MARK, TOMBSTONE, Row
-from agentfeedback_submit.tokens import NotJson, Number, parse
-from agentfeedback_submit.words import microseconds, time_form
+from .canonical import canonical, compact, content_hash
+from .envelope import MEMBERS
+from .reply import Refusal
+from .row import MARK, TOMBSTONE, Row
+from .tokens import NotJson, Number, parse
+from .words import microseconds, time_form
 
 FORMAT = 2
 #: The largest body that the route of imports takes, in bytes.
@@ -43,7 +43,7 @@ def lines(rows: Iterable[Row], at: int) -> Iterator[bytes]:
     yield compact({**trailer, "sha256": digest.hexdigest()}) + b"\n"
 
 
-def rows(data: bytes) -> list[Row]:
+def rows_of(data: bytes) -> list[Row]:
     """The rows of an export, verified as a whole. Raises `Refusal` at the first thing that is wrong."""
     texts = data.split(b"\n")
     if texts[-1] or len(texts) < 3:

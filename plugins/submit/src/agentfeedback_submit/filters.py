@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from agentfeedback_submit.kinds import HIDDEN
+from .kinds import HIDDEN
 
 #: Filters that compare one column with one text.
 EQUAL = (

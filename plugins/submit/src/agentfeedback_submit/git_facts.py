@@ -13,10 +13,12 @@ import subprocess
 import zlib
 from collections.abc import Iterator
 
-from attrs import define, field
+from attrs import define
 
 from agentfeedback.config import regular_bytes
 from agentfeedback.repository import repository_root
+
+from .git_config import GitConfig, harmless, parsed
 
 #: How long git may take, in seconds.
 PATIENCE = 2.0
@@ -24,52 +26,9 @@ _LIMIT = 1 << 20
 _PACKED_LIMIT = 16 << 20
 _TAGS = 4096
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-_SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)', re.ASCII)
-_MEMBER = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?", re.ASCII)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)", re.ASCII)
 _SCP = re.compile(r"(?:[^/@:]*@)?(\[[^\]]*\]|[^/:]+):(.*)", re.DOTALL)
 
-# Sections and keys that name no program and no other file.
-_HARMLESS = frozenset(
-    [
-        "branch",
-        "color",
-        "commit",
-        "fetch",
-        "gc",
-        "gui",
-        "init",
-        "lfs",
-        "merge",
-        "pull",
-        "push",
-        "rebase",
-        "remote",
-        "rerere",
-        "submodule",
-        "tag",
-        "user",
-    ]
-)
-_HARMLESS_CORE = frozenset(
-    [
-        "abbrev",
-        "autocrlf",
-        "bare",
-        "eol",
-        "filemode",
-        "ignorecase",
-        "logallrefupdates",
-        "longpaths",
-        "precomposeunicode",
-        "protecthfs",
-        "protectntfs",
-        "quotepath",
-        "repositoryformatversion",
-        "safecrlf",
-        "symlinks",
-    ]
-)
 _ENVIRONMENT = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -145,7 +104,7 @@ class _Repository:
 
     folder: str
     common: str
-    config: dict[tuple[str, str], dict[str, str]] | None = field(default=None)
+    config: GitConfig | None = None
 
     @classmethod
     def at(cls, root: str) -> _Repository | None:
@@ -157,7 +116,7 @@ class _Repository:
             return None
         common = os.path.join(folder, _text(os.path.join(folder, "commondir")).strip() or ".")
         found = cls(folder, common)
-        found.config = _parsed(_text(os.path.join(common, "config")))
+        found.config = parsed(_text(os.path.join(common, "config")))
         return found
 
     def value(self, section: str, name: str, key: str) -> str:
@@ -212,15 +171,8 @@ class _Repository:
 
     def harmless(self) -> bool:
         """Whether nothing configured here could make git run a program or read another configuration."""
-        if self.config is None or os.path.lexists(os.path.join(self.folder, "config.worktree")):
-            return False
-        for (section, _), members in self.config.items():
-            if section == "core":
-                if not _HARMLESS_CORE.issuperset(members):
-                    return False
-            elif section not in _HARMLESS or "promisor" in members:
-                return False
-        return True
+        own = os.path.lexists(os.path.join(self.folder, "config.worktree"))
+        return self.config is not None and not own and harmless(self.config)
 
     def _loose_tags(self) -> Iterator[str]:
         top = os.path.join(self.common, "refs", "tags")
@@ -293,50 +245,3 @@ def _hash(text: str) -> str:
 
 def _inside(ref: str) -> bool:
     return not ref.startswith("/") and ".." not in ref.split("/") and "\0" not in ref
-
-
-def _parsed(text: str) -> dict[tuple[str, str], dict[str, str]] | None:
-    """A git configuration: members by section and subsection; None when it has a form not read here."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    here: dict[str, str] | None = None
-    for line in text.splitlines():
-        rest = line.strip()
-        section = _SECTION.fullmatch(line)
-        if section is not None:
-            name = re.sub(r"\\(.)", r"\1", section[2] or "")
-            here = found.setdefault((section[1].lower(), name), {})
-            rest = section[3]
-        if not rest or rest[0] in "#;":
-            continue
-        member = _MEMBER.fullmatch(rest)
-        value = _value(member[2]) if member is not None else None
-        if member is None or here is None or value is None:
-            return None
-        here[member[1].lower()] = value
-    return found
-
-
-def _value(text: str | None) -> str | None:
-    if text is None:
-        return "true"  # a name alone
-    pieces: list[str] = []
-    quoted = False
-    index = 0
-    while index < len(text):
-        char = text[index]
-        if char == "\\":
-            index += 1
-            if index == len(text) or text[index] not in _ESCAPES:
-                return None  # also a value that goes on in the next line
-            pieces.append(_ESCAPES[text[index]])
-        elif char == '"':
-            quoted = not quoted
-        elif char in "#;" and not quoted:
-            break
-        else:
-            pieces.append(char)
-        index += 1
-    return None if quoted else "".join(pieces).strip()
-
-
-_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "b": "\b"}

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agentfeedback_submit.tokens import Path
-from agentfeedback_submit.warning import Warnings
-from agentfeedback_submit.words import token
+from .tokens import Path
+from .warning import Warnings
+from .words import token
 
 #: Written by a self-test of the client; left out of lists and numbers unless it is asked for.
 HIDDEN = "install-check"

@@ -8,12 +8,12 @@ from typing import Any
 
 from attrs import frozen
 
-from agentfeedback_submit.canonical import canonical
-from agentfeedback_submit.filters import EQUAL, TIMES, Filters, Page
-from agentfeedback_submit.reply import Refusal, invalid
-from agentfeedback_submit.submissions import Mark
-from agentfeedback_submit.tokens import NotJson, Number, parse
-from agentfeedback_submit.words import lowered, microseconds, token, trimmed
+from .canonical import canonical
+from .filters import EQUAL, TIMES, Filters, Page
+from .reply import Refusal, invalid
+from .submissions import Mark
+from .tokens import NotJson, Number, parse
+from .words import lowered, microseconds, token, trimmed
 
 Query = Sequence[tuple[str, str]]
 

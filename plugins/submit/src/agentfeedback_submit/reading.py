@@ -15,14 +15,16 @@ from agentfeedback.cli import screen
 from agentfeedback.cli.table import Column, table
 from agentfeedback.errors import AgentFeedbackError, UsageError
 from agentfeedback.host import Host
-from agentfeedback_submit.canonical import compact
-from agentfeedback_submit.run import Run
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.words import time_form
+
+from .canonical import compact
+from .run import Run
+from .service import Service
+from .words import time_form
 
 if TYPE_CHECKING:
     from agentfeedback.cli.arguments import Parsed
-    from agentfeedback_submit.reply import Reply
+
+    from .reply import Reply
 
 _FILTERS = (
     "kind",

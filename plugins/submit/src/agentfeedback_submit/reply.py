@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from agentfeedback_submit.canonical import compact
+from .canonical import compact
 
 STATUS = {
     "bad_request": 400,

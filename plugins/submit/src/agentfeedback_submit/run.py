@@ -19,14 +19,15 @@ from agentfeedback.gate import CollectGate
 from agentfeedback.host import Host
 from agentfeedback.settings import Setting, setting
 from agentfeedback.span_facts import SpanFacts
-from agentfeedback_submit.build import SESSION_SCAN, Body, Facts, build
-from agentfeedback_submit.collect import Collected, collect, configured, folder_name, machine_name
-from agentfeedback_submit.deliver import Destination, Local
-from agentfeedback_submit.outcome import Outcome
-from agentfeedback_submit.request import Request
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.submissions import Submissions
-from agentfeedback_submit.words import time_form
+
+from .build import SESSION_SCAN, Body, Facts, build
+from .collect import Collected, collect, configured, folder_name, machine_name
+from .deliver import Destination, Local
+from .outcome import Outcome
+from .request import Request
+from .service import Service
+from .submissions import Submissions
+from .words import time_form
 
 
 class ClientSetup(AgentFeedbackError):

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agentfeedback.errors import StoreError
-from agentfeedback_submit import export, kinds, queries
-from agentfeedback_submit.envelope import Refused, normalise
-from agentfeedback_submit.filters import Filters, Page
-from agentfeedback_submit.queries import Query
-from agentfeedback_submit.reply import Detail, Refusal, Reply, request_id
-from agentfeedback_submit.submissions import Mark, Row, Submissions
-from agentfeedback_submit.words import time_form
+
+from . import kinds, queries
+from .envelope import Refused, normalise
+from .export import IMPORT_LIMIT, TYPE, lines, rows_of
+from .filters import Filters, Page
+from .queries import Query
+from .reply import Detail, Refusal, Reply, request_id
+from .row import Row
+from .submissions import Mark, Submissions
+from .words import time_form
 
 
 class Service:
@@ -83,8 +86,8 @@ class Service:
         def answer() -> Reply:
             filters, page = queries.exported(query)
             rows, _, _ = self.submissions.page(filters, page)
-            text = b"".join(export.lines(rows, time.time_ns() // 1000))
-            return Reply(200, None, headers={"Content-Type": export.TYPE}, text=text)
+            text = b"".join(lines(rows, time.time_ns() // 1000))
+            return Reply(200, None, headers={"Content-Type": TYPE}, text=text)
 
         return self._answer(id, answer)
 
@@ -97,13 +100,13 @@ class Service:
                 return
             after = rows[-1].id
 
-    def import_(self, body: bytes, id: str = "", *, limit: int = export.IMPORT_LIMIT) -> Reply:
+    def import_(self, body: bytes, id: str = "", *, limit: int = IMPORT_LIMIT) -> Reply:
         """`POST /import`: an export of at most `limit` bytes, taken whole or not at all."""
 
         def answer() -> Reply:
             if len(body) > limit:
                 raise Refusal("request_too_large", f"an import takes at most {limit} bytes")
-            inserted, skipped, conflicts = self.submissions.insert_all(export.rows(body))
+            inserted, skipped, conflicts = self.submissions.insert_all(rows_of(body))
             shown: dict[str, Any] = {
                 "imported": len(inserted),
                 "skipped": skipped,

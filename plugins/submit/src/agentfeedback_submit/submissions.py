@@ -15,43 +15,14 @@ from typing import Any, Literal
 from attrs import evolve, field, frozen
 
 from agentfeedback.database import Database
-from agentfeedback_submit.canonical import canonical
-from agentfeedback_submit.envelope import Normalised
-from agentfeedback_submit.filters import Filters, Page
-from agentfeedback_submit.tokens import parse
-from agentfeedback_submit.words import time_form
+
+from .canonical import canonical
+from .envelope import Normalised
+from .filters import Filters, Page
+from .row import COLUMNS, MARK, TOMBSTONE, Row
 
 #: How long a keyless submission of equal content is taken for the same one, in seconds.
 DEDUPE_WINDOW_S = 86_400
-#: What takes the place of a redacted payload.
-TOMBSTONE = {"redacted": True}
-
-COLUMNS = (
-    "id",
-    "uid",
-    "kind",
-    "schema_version",
-    "key",
-    "summary",
-    "machine",
-    "model",
-    "harness",
-    "project",
-    "occurred_at",
-    "context",
-    "payload",
-    "content_hash",
-    "created_at",
-    "processed_at",
-    "verdict",
-    "resolution",
-    "ref",
-    "processed_by",
-    "redacted_at",
-)
-MARK = ("verdict", "resolution", "ref", "processed_by")
-_TIMES = frozenset(("occurred_at", "created_at", "processed_at", "redacted_at"))
-_TREES = frozenset(("context", "payload"))
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM submissions"
 _INSERT = f"INSERT INTO submissions ({', '.join(COLUMNS[1:])}) VALUES ({', '.join('?' * (len(COLUMNS) - 1))})"
 _KEYED = f"{_SELECT} WHERE kind = ? AND key = ?"
@@ -67,47 +38,6 @@ _REDACT = (
     "UPDATE submissions SET payload = ?, summary = NULL, context = NULL, redacted_at = ?"
     " WHERE id = ?"
 )
-
-
-@frozen(eq=False)
-class Row:
-    """One row: times in unix microseconds, `context` and `payload` as canonical JSON."""
-
-    id: int
-    uid: str
-    kind: str
-    schema_version: int
-    key: str | None
-    summary: str | None
-    machine: str | None
-    model: str | None
-    harness: str | None
-    project: str | None
-    occurred_at: int | None
-    context: str | None
-    payload: str
-    content_hash: str
-    created_at: int
-    processed_at: int | None = None
-    verdict: str | None = None
-    resolution: str | None = None
-    ref: str | None = None
-    processed_by: str | None = None
-    redacted_at: int | None = None
-
-    def record(self, *, payload: bool = True) -> dict[str, Any]:
-        """The record as the API shows it: what is not set is left out."""
-        shown: dict[str, Any] = {}
-        for name in COLUMNS:
-            value = getattr(self, name)
-            if value is None or (name == "payload" and not payload):
-                continue
-            if name in _TIMES:
-                value = time_form(value)
-            elif name in _TREES:
-                value = parse(value.encode()).value
-            shown[name] = value
-        return shown
 
 
 @frozen(eq=False)
@@ -317,9 +247,17 @@ def _stamp(row: Row) -> tuple[Any, ...]:
 
 def _marked(row: Row, mark: Mark, now: int) -> Row:
     if not mark.processed:
-        return evolve(row, processed_at=None, **dict.fromkeys(MARK))
-    at = now if row.processed_at is None else row.processed_at
-    return evolve(row, processed_at=at, **mark.members)
+        return evolve(
+            row, processed_at=None, verdict=None, resolution=None, ref=None, processed_by=None
+        )
+    return evolve(
+        row,
+        processed_at=now if row.processed_at is None else row.processed_at,
+        verdict=mark.members.get("verdict", row.verdict),
+        resolution=mark.members.get("resolution", row.resolution),
+        ref=mark.members.get("ref", row.ref),
+        processed_by=mark.members.get("processed_by", row.processed_by),
+    )
 
 
 _DAY = 86_400_000_000

@@ -11,9 +11,10 @@ from agentfeedback.cli import screen
 from agentfeedback.config import regular_bytes
 from agentfeedback.errors import AgentFeedbackError, UsageError
 from agentfeedback.reader import reason_of
-from agentfeedback_submit import export, queries
-from agentfeedback_submit.reading import api, done, moment_of
-from agentfeedback_submit.reply import Refusal
+
+from . import export, queries
+from .reading import api, done, moment_of
+from .reply import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from agentfeedback_submit.tokens import Path, pointer
+from .tokens import Path, pointer
 
 
 @frozen

@@ -1,0 +1,157 @@
+"""An owner-only cache of listing facts: what a log told, kept while its file stays as it is. No text of a log.
+
+One file per store in the cache directory. It is never trusted: a file that is missing, damaged, of
+another version or not ours counts as empty and is written anew, by rename, so that two processes
+only ever see whole files. An entry holds for one identity of the session's file (device, inode,
+size, times) and one revision of its reader; what the policy says is never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+
+import msgspec
+
+from agentfeedback import __version__
+from agentfeedback.load import Facts
+from agentfeedback.reader import Place, Reader, Session
+from agentfeedback.wire import Counts
+
+#: A file written this shortly before it was read (nanoseconds) may be written again within one tick of
+#: its clock, unseen: its facts are not kept.
+_SETTLED = 2_000_000_000
+_VERSION = f"1/{__version__}"
+_LARGEST = 256 << 20
+#: Caches of stores that nobody listed for so long (seconds) are removed.
+_FORGOTTEN = 30 * 86_400
+
+
+class _Kept(msgspec.Struct, array_like=True, gc=False):
+    """What is kept of one session. `paths` are its declared directories where they came from the log's first line."""
+
+    identity: tuple[int, int, int, int, int]
+    revision: str
+    first: int | None
+    last: int | None
+    cwds: list[str]
+    counts: tuple[int, int, int, int, int, int, int]
+    size: int
+    head: str
+    declared: bool
+    paths: list[str]
+
+
+class _File(msgspec.Struct):
+    version: str
+    sessions: dict[str, _Kept]
+
+
+class FactsCache:
+    """The facts of one store's sessions; `directory` is the program's cache directory."""
+
+    def __init__(self, directory: str, harness: str, location: str) -> None:
+        name = hashlib.sha256(f"{harness}\0{location}".encode("utf-8", "replace")).hexdigest()[:24]
+        self._folder = os.path.join(directory, "listing")
+        self._path = os.path.join(self._folder, f"{harness}-{name}.msgpack")
+        self._kept = _read(self._path)
+        self._now: dict[str, _Kept] = {}
+        self._changed = False
+
+    def find(self, reader: Reader, session: Session) -> tuple[Facts, Place | None] | None:
+        """The facts of an unchanged session, with its declared place where the log itself declares it."""
+        kept = self._kept.get(session.path)
+        if kept is None or kept.identity != session.identity or kept.revision != _revision(reader):
+            return None
+        self._now[session.path] = kept
+        facts = Facts(kept.first, kept.last, kept.cwds, Counts(*kept.counts), kept.size, kept.head)
+        return facts, Place(paths=tuple(kept.paths)) if kept.declared else None
+
+    def keep(self, reader: Reader, session: Session, place: Place, facts: Facts) -> None:
+        """Keep what was read, if the file can be told from a later one."""
+        settled = time.time_ns() - max(session.mtime, session.ctime) > _SETTLED
+        if not session.inode or not settled or facts.boundary is not None:
+            return
+        counts = facts.counts
+        self._now[session.path] = _Kept(
+            identity=session.identity,
+            revision=_revision(reader),
+            first=facts.first,
+            last=facts.last,
+            cwds=facts.cwds,
+            counts=(
+                counts.entries,
+                counts.prompts,
+                counts.tool_calls,
+                counts.tool_errors,
+                counts.interrupts,
+                counts.denials,
+                counts.unparsed,
+            ),
+            size=facts.size,
+            head=facts.head,
+            declared=place.first_line is not None and not place.failed,
+            paths=list(place.paths) if place.first_line is not None else [],
+        )
+        self._changed = True
+
+    def save(self, *, whole: bool) -> None:
+        """Write what is new; `whole` says that every session of the store was asked for, so that others can go.
+
+        A cache that cannot be written costs time at the next run and nothing else.
+        """
+        if whole:
+            if not self._changed and len(self._now) == len(self._kept):
+                return
+            sessions = self._now
+        else:
+            if not self._changed:
+                return
+            sessions = {**self._kept, **self._now}
+        data = msgspec.msgpack.encode(_File(_VERSION, sessions))
+        temporary = f"{self._path}.{os.getpid()}"
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                with open(descriptor, "wb") as file:
+                    file.write(data)
+                os.replace(temporary, self._path)
+            except OSError:
+                os.unlink(temporary)
+                raise
+            _forget(self._folder)
+        except OSError:
+            return
+
+
+def _revision(reader: Reader) -> str:
+    return f"{reader.format}/{reader.revision}"
+
+
+def _read(path: str) -> dict[str, _Kept]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return {}
+    with open(descriptor, "rb") as file:
+        try:
+            found = os.fstat(descriptor)
+            ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+            if not stat.S_ISREG(found.st_mode) or not ours or found.st_size > _LARGEST:
+                return {}
+            whole = msgspec.msgpack.decode(file.read(), type=_File)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
+    return whole.sessions if whole.version == _VERSION else {}
+
+
+def _forget(folder: str) -> None:
+    """Remove caches nobody used for long, and what killed runs left."""
+    now = time.time()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if now - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN:
+                os.unlink(entry.path)

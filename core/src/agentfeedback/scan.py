@@ -1,0 +1,140 @@
+"""Many sessions to their states: unchanged ones from the cache, the others read, on every core where that pays.
+
+The gate is asked for each session before anything of it is read, and again over what was read or
+kept, in this process; the other processes only read logs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import define
+
+from agentfeedback.load import Facts, Refused, tallied
+from agentfeedback.reader import Place, Reader, Session
+
+if TYPE_CHECKING:
+    from agentfeedback.examine import Examiner, Seen
+    from agentfeedback.facts_cache import FactsCache
+    from agentfeedback.watermark import Row
+
+#: Bytes to read from which on other processes are worth their start.
+PARALLEL_BYTES = 48 << 20
+#: Bytes handed to a process at a time.
+_SHARE = 4 << 20
+
+
+@define(eq=False)
+class _Task:
+    reader: Reader
+    session: Session
+    place: Place
+
+
+def scan(
+    examiner: Examiner,
+    candidates: Sequence[tuple[Reader, Session]],
+    rows: Mapping[tuple[str, str], Row],
+    caches: Mapping[str, FactsCache],
+    step: Callable[[], None],
+) -> Iterator[Seen]:
+    """The state of each candidate, in order; `caches` by harness, `step` is called for each one finished."""
+    results: list[Facts | Refused | None] = []
+    pending: dict[int, _Task] = {}
+    for reader, session in candidates:
+        kept = caches[session.harness].find(reader, session) if session.harness in caches else None
+        facts, declared = kept if kept is not None else (None, None)
+        try:
+            place = examiner.admit(reader, session, declared)
+        except Refused as refused:
+            results.append(refused)
+            step()
+            continue
+        if facts is not None:
+            results.append(facts)
+            step()
+        else:
+            pending[len(results)] = _Task(reader, session, place)
+            results.append(None)
+    for index, outcome in _read(pending):
+        reader, session = candidates[index]
+        if isinstance(outcome, Facts) and session.harness in caches:
+            caches[session.harness].keep(reader, session, pending[index].place, outcome)
+        results[index] = outcome
+        step()
+    for (_, session), result in zip(candidates, results, strict=True):
+        if isinstance(result, Refused):
+            yield examiner.refused(session, result)
+        elif result is not None:
+            yield examiner.judge(session, rows.get((session.harness, session.id)), result)
+
+
+def _read(tasks: Mapping[int, _Task]) -> Iterator[tuple[int, Facts | Refused]]:
+    total = sum(task.session.size for task in tasks.values())
+    workers = min(_cores(), 8, len(tasks))
+    if workers < 2 or total < PARALLEL_BYTES or sys.platform != "linux":
+        # Elsewhere than on Linux a process starts from nothing, and half of what it would save goes there.
+        for index, task in tasks.items():
+            yield index, _outcome(task)
+        return
+    yield from _parallel(tasks, workers)
+
+
+def _parallel(tasks: Mapping[int, _Task], workers: int) -> Iterator[tuple[int, Facts | Refused]]:
+    import multiprocessing
+
+    # What the children need is theirs by the fork; only indexes and facts travel.
+    _SHARED.clear()
+    _SHARED.update(tasks)
+    by_size = sorted(tasks, key=lambda index: -tasks[index].session.size)
+    try:
+        with multiprocessing.get_context("fork").Pool(workers, _ignore_interrupts) as pool:
+            for outcomes in pool.imap_unordered(_outcomes, _shares(by_size, tasks)):
+                yield from outcomes
+    finally:
+        _SHARED.clear()
+
+
+def _shares(order: Sequence[int], tasks: Mapping[int, _Task]) -> Iterator[list[int]]:
+    """The indexes in shares of about equal bytes, the largest logs first."""
+    share: list[int] = []
+    size = 0
+    for index in order:
+        share.append(index)
+        size += tasks[index].session.size
+        if size >= _SHARE:
+            yield share
+            share, size = [], 0
+    if share:
+        yield share
+
+
+_SHARED: dict[int, _Task] = {}
+
+
+def _outcomes(indexes: Sequence[int]) -> list[tuple[int, Facts | Refused]]:
+    return [(index, _outcome(_SHARED[index])) for index in indexes]
+
+
+def _outcome(task: _Task) -> Facts | Refused:
+    try:
+        return tallied(task.reader, task.session, task.place)
+    except Refused as refused:
+        return refused
+
+
+def _ignore_interrupts() -> None:
+    # Ctrl-C reaches the whole group; the parent ends the others.
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

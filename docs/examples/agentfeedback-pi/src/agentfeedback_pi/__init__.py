@@ -1,0 +1,16 @@
+"""The reader of pi: a plugin of agentfeedback, written as a third party writes one."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agentfeedback.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from agentfeedback.reader import Reader
+
+
+@hookimpl
+def register_readers() -> "Iterable[Reader]":
+    from .reader import Pi
+
+    return [Pi()]

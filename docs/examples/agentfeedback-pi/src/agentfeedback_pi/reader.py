@@ -1,0 +1,121 @@
+"""The reader of pi's session files (`README.md` names the source of each rule)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from agentfeedback.log import Unreadable, first_line
+from agentfeedback.reader import Place, Reader
+from agentfeedback.record import decoder
+
+from .lines import Arguments, Line, Message
+from .results import outcome
+
+if TYPE_CHECKING:
+    from agentfeedback.drift import Known
+    from agentfeedback.log import Log
+    from agentfeedback.reader import Home, Report, Session
+    from agentfeedback.teller import Teller
+
+#: Most bytes of a header that is looked at before the policy is asked, and how many are read at a time.
+_HEADER_BYTES = 1 << 20
+_BLOCK_BYTES = 512
+_END = ".jsonl"
+#: What `/skill:NAME words` becomes: the skill's text in a wrapper, then the words that were typed.
+_SKILL = re.compile(
+    r'<skill name="([^"\n]+)" location="[^"\n]+">\n.*?\n</skill>(?:\n\n(.+))?', re.DOTALL
+)
+
+
+class Pi(Reader):
+    """Reads the sessions below `~/.pi/agent/sessions`, or where pi's environment variables put them."""
+
+    harness = "pi"
+    format = "pi-session"
+
+    def find(self, home: Home, report: Report) -> Iterable[Session]:
+        own = os.path.join(home.directory("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions")
+        moved = home.directory("PI_CODING_AGENT_SESSION_DIR", own)
+        report.store(moved)
+        if moved != own:  # there the files lie side by side
+            yield from _files(moved, report, root=True)
+            return
+        for project in report.directories(own, root=True):
+            yield from _files(project.path, report)
+
+    def place(self, session: Session, *, strict: bool) -> Place:
+        try:
+            line = first_line(session.path, _HEADER_BYTES, 1 if strict else _BLOCK_BYTES)
+        except (OSError, Unreadable):
+            return Place()  # the log cannot be opened either, which is told then
+        header = decoder(Line)(line) if line is not None else None
+        if header is None or header.type != "session":
+            return Place(failed=True, first_line=line)
+        cwd = header.cwd or ""
+        known = os.path.isabs(cwd) and "\0" not in cwd
+        return Place(paths=(cwd,) if known else (), first_line=line)
+
+    def known(self) -> Known:
+        from .known import KNOWN
+
+        return KNOWN
+
+    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+        for line in log.records(Line, timeline):
+            if line.type is None:
+                timeline.unparsed()
+            elif line.type == "session":
+                timeline.note(line.timestamp, line.cwd)
+            else:
+                message = line.message if line.type == "message" else None
+                model = message.model if message is not None else line.model_id
+                timeline.entry(line.id, line.timestamp, model=model)
+                if message is not None:
+                    _tell(message, timeline)
+
+
+def _tell(message: Message, timeline: Teller) -> None:
+    if message.role == "user":
+        timeline.prompt(_typed(message.text()))
+    elif message.role == "assistant":
+        _tell_assistant(message, timeline)
+    elif message.role == "toolResult":
+        text = message.text()
+        if message.is_error:
+            status, exit_code = outcome(message.tool_name, text)
+            timeline.result(message.tool_call_id, status, text, exit_code)
+        else:
+            timeline.result(message.tool_call_id, "ok", text)
+
+
+def _tell_assistant(message: Message, timeline: Teller) -> None:
+    for block in message.blocks():
+        if block.type == "text" and block.text:
+            timeline.said(block.text)
+        elif block.type == "toolCall":
+            given = bytes(block.arguments)
+            command = None
+            if block.name == "bash" and given:
+                arguments = decoder(Arguments)(given)
+                command = arguments.command if arguments is not None else None
+            timeline.call(block.id, block.name or "", input=given or None, command=command)
+    if message.stop_reason == "aborted":
+        timeline.interrupt()
+        timeline.interrupt_open()
+
+
+def _typed(text: str) -> str:
+    skill = _SKILL.fullmatch(text) if text.startswith("<skill ") else None
+    return text if skill is None else f"/skill:{skill[1]} {skill[2] or ''}".rstrip()
+
+
+def _files(folder: str, report: Report, *, root: bool = False) -> Iterator[Session]:
+    for file in report.files(folder, root=root):
+        if file.name.endswith(_END):
+            stem = file.name.removesuffix(_END)
+            session = report.session(file, stem.partition("_")[2] or stem)
+            if session is not None:
+                yield session
