@@ -124,5 +124,5 @@ def wheels(session: nox.Session) -> None:
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure list and digest beside the floors of the same run; prints ratios and peak memory."""
-    install(session, "bench")
+    install(session)
     session.run("python", "bench/run.py", *session.posargs)

@@ -62,9 +62,11 @@ def states(machine: Machine, **environ: str) -> dict[str, tuple[str, str]]:
 
 
 def shown(machine: Machine, name: str) -> dict[str, Any]:
-    """The row of a plugin in `agentfeedback plugins`."""
+    """The row of a plugin in `agentfeedback plugins`; an installer is named as its harness's reader is."""
     (row,) = [
-        each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == name
+        each
+        for each in machine.run("plugins", "--json").json["plugins"]
+        if each["name"] == name and each["kind"] != "installer"
     ]
     return row
 

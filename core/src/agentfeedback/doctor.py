@@ -18,11 +18,12 @@ from agentfeedback.checkup import Checkup, Section, checked
 from agentfeedback.config import Collect, Config, Paths, load, regular_bytes, toml
 from agentfeedback.config_check import collect_warnings, other_warnings, repository_warnings
 from agentfeedback.database_check import database_problem
-from agentfeedback.engine import Engine, StoreSeen
+from agentfeedback.engine import Engine
 from agentfeedback.errors import AgentFeedbackError, ConfigError
 from agentfeedback.host import BLOCK_VARIABLE, HARNESSES, Host, Plugin, dist_of
 from agentfeedback.listing import shown_store
 from agentfeedback.repository import repository_root
+from agentfeedback.stores import StoreSeen
 from agentfeedback.wire_doctor import (
     ConfigFile,
     DatabaseFile,

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentfeedback.drift import Known
-    from agentfeedback.engine import StoreSeen
     from agentfeedback.examine import Examiner
     from agentfeedback.host import Host
     from agentfeedback.reader import Reader
+    from agentfeedback.stores import StoreSeen
 
 
 def drift(

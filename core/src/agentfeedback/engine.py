@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from agentfeedback import wire
 from agentfeedback.builtin import Builtin
 from agentfeedback.caps import Caps
@@ -22,30 +20,18 @@ from agentfeedback.digest_run import DigestRun, missing
 from agentfeedback.examine import Examiner, Seen
 from agentfeedback.facts_cache import FactsCache
 from agentfeedback.host import Host
-from agentfeedback.listing import hidden_by, listed, shown_store
-from agentfeedback.reader import Home, Reader, Report, Session
-from agentfeedback.refs import Ref, valid_id
+from agentfeedback.listing import listed, shown_store, without_file
+from agentfeedback.reader import Home
+from agentfeedback.refs import Ref
 from agentfeedback.registered import usable_detector, usable_format
 from agentfeedback.scan import scan
 from agentfeedback.scrub import SUBMIT, Scrubber
 from agentfeedback.span_facts import SpanFacts, span_facts
+from agentfeedback.stores import StoreSeen, find_stores
 from agentfeedback.watermark import Row, WatermarkStore
 
 if TYPE_CHECKING:
     from agentfeedback.wire_doctor import Drift
-
-
-@define(eq=False)
-class StoreSeen:
-    """One harness's store: what `find` reported and the candidates it gave."""
-
-    reader: Reader
-    report: Report
-    sessions: list[Session] = field(factory=list)
-
-    @property
-    def harness(self) -> str:
-        return self.report.harness
 
 
 class Engine:
@@ -106,24 +92,7 @@ class Engine:
 
     def stores(self, harnesses: Iterable[str]) -> list[StoreSeen]:
         """The stores of these harnesses and their candidates, by names and `stat` alone."""
-        found = []
-        for harness in harnesses:
-            reader = self.host.reader(harness)
-            if reader is None:
-                continue
-            store = StoreSeen(reader, Report(harness))
-            try:
-                for session in reader.find(self.home, store.report):
-                    if valid_id(session.id):
-                        store.sessions.append(session)
-                    else:
-                        store.report.problem(session.path, "its session id cannot be part of a ref")
-            except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named, the others go on
-                self.host.failed(harness, "find", error)
-                store.report.state = "unreadable"
-                store.report.reason = f"reader {harness} failed: {type(error).__name__}"
-            found.append(store)
-        return found
+        return find_stores(self.host, self.home, harnesses)
 
     def _examined(
         self,
@@ -166,7 +135,7 @@ class Engine:
             (seen.when, seen.ref, listed(seen, text))
             for seen in self._examined(stores, rows, since)
         ]
-        shown += [(_NO_TIME, item.ref, item) for item in self._without_file(stores, rows, text)]
+        shown += [(_NO_TIME, item.ref, item) for item in without_file(stores, rows, text)]
         if unprocessed:
             shown = [item for item in shown if item[2].state in ("new", "changed")]
         shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
@@ -183,8 +152,7 @@ class Engine:
         states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
         named = [(seen.session.harness, seen.state) for seen in self._examined(stores, rows)]
         named += [
-            (item.harness, item.state)
-            for item in self._without_file(stores, rows, self.scrubber.text)
+            (item.harness, item.state) for item in without_file(stores, rows, self.scrubber.text)
         ]
         for harness, state in named:
             states[harness][state] = states[harness].get(state, 0) + 1
@@ -200,28 +168,6 @@ class Engine:
 
     def _in_scope(self, harness: str | None) -> list[str]:
         return self.host.harnesses() if harness is None else [harness]
-
-    def _without_file(
-        self,
-        stores: Sequence[StoreSeen],
-        rows: Mapping[tuple[str, str], Row],
-        text: Callable[[str], str],
-    ) -> Iterator[wire.Listed]:
-        """The rows whose session was not found: gone, or hidden by a problem of the store."""
-        for store in stores:
-            found = {session.id for session in store.sessions}
-            for (harness, id), row in rows.items():
-                if harness == store.harness and id not in found:
-                    hidden = hidden_by(store.report, row)
-                    state: wire.State = "absent" if hidden is None else "unreadable"
-                    yield wire.Listed(
-                        f"{harness}:{id}",
-                        harness,
-                        id,
-                        text(row.path),
-                        state=state,
-                        reason=text(hidden or ""),
-                    )
 
     # -- digest --------------------------------------------------------------------------------
 

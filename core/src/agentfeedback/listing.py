@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from agentfeedback import moment, wire
 from agentfeedback.examine import Seen
 from agentfeedback.reader import Report
 from agentfeedback.watermark import Row
+
+if TYPE_CHECKING:
+    from agentfeedback.stores import StoreSeen
 
 
 def listed(seen: Seen, text: Callable[[str], str]) -> wire.Listed:
@@ -34,6 +38,28 @@ def shown_store(report: Report, text: Callable[[str], str]) -> wire.Store:
     """A store as `list` shows it, its problems as `<path>: <reason>`; its location is shown as it is."""
     problems = [text(f"{path}: {reason}") for path, reason, _ in report.problems]
     return wire.Store(report.harness, report.location, report.state, problems)
+
+
+def without_file(
+    stores: Sequence[StoreSeen],
+    rows: Mapping[tuple[str, str], Row],
+    text: Callable[[str], str],
+) -> Iterator[wire.Listed]:
+    """The rows whose session was not found: gone, or hidden by a problem of the store."""
+    for store in stores:
+        found = {session.id for session in store.sessions}
+        for (harness, id), row in rows.items():
+            if harness == store.harness and id not in found:
+                hidden = hidden_by(store.report, row)
+                state: wire.State = "absent" if hidden is None else "unreadable"
+                yield wire.Listed(
+                    f"{harness}:{id}",
+                    harness,
+                    id,
+                    text(row.path),
+                    state=state,
+                    reason=text(hidden or ""),
+                )
 
 
 def hidden_by(report: Report, row: Row) -> str | None:

@@ -1,0 +1,82 @@
+"""Canonical JSON and the identity made of it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback_submit.canonical import IDENTITY, canonical, content_hash
+from agentfeedback_submit.tokens import Number, parse
+
+_spec = importlib.util.spec_from_file_location("json_trees", Path(__file__).with_name("json_trees.py"))
+assert _spec is not None and _spec.loader is not None
+json_trees = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(json_trees)
+
+
+def shuffled(tree: Any, rng: random.Random) -> Any:
+    if isinstance(tree, dict):
+        items = list(tree.items())
+        rng.shuffle(items)
+        return {name: shuffled(value, rng) for name, value in items}
+    return [shuffled(item, rng) for item in tree] if isinstance(tree, list) else tree
+
+
+@given(json_trees.TREES, st.randoms(use_true_random=False))
+def test_the_order_of_members_does_not_matter(tree: Any, rng: random.Random) -> None:
+    """Trees that differ in the order of members alone have one canonical form."""
+    assert canonical(shuffled(tree, rng)) == canonical(tree)
+
+
+@given(json_trees.TREES)
+def test_the_canonical_form_is_its_own(tree: Any) -> None:
+    """Reading the canonical form and writing it again changes nothing."""
+    once = canonical(tree)
+    assert canonical(parse(once).value) == once
+
+
+@given(st.dictionaries(json_trees.TEXTS, json_trees.TEXTS, max_size=5))
+def test_strings_are_written_as_the_standard_library_would(tree: dict[str, str]) -> None:
+    """But for two control characters that have no name here, texts and order are those of `json`."""
+    expected = json.dumps(tree, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    expected = expected.replace("\\b", "\\u0008").replace("\\f", "\\u000c")
+    shown = canonical(tree).decode()
+    if "\\\\" not in shown:  # an escaped backslash before b or f is no control character
+        assert shown == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (b'{"b":1.50,"a":-0}', b'{"a":-0,"b":1.50}'),
+        (b'{"\\ud83d\\ude00":1,"\\uffff":2}', '{"\uffff":2,"\U0001f600":1}'.encode()),
+        (b'["\\u0000\\b\\f\\n\\r\\t\\u001F"]', b'["\\u0000\\u0008\\u000c\\n\\r\\t\\u001f"]'),
+        (b'["\\/\\u007f\\u00e9\\u2028<>&"]', '["/\x7f\u00e9\u2028<>&"]'.encode()),
+        (b' [ ] ', b"[]"),
+        (b"{ }", b"{}"),
+        (b"[true,false,null]", b"[true,false,null]"),
+    ],
+)
+def test_vectors(text: bytes, form: bytes) -> None:
+    """Order by code point, numbers as spelled, five named escapes, other C0 in lower hex, the rest raw."""
+    assert canonical(parse(text).value) == form
+
+
+@given(st.dictionaries(st.sampled_from([*IDENTITY, "key", "occurred_at", "context"]), json_trees.TREES))
+def test_identity_is_made_of_its_members_alone(record: dict[str, Any]) -> None:
+    """Key, time and context do not enter the hash; absent members do not either."""
+    own = {name: value for name, value in record.items() if name in IDENTITY}
+    assert content_hash(record) == hashlib.sha256(canonical(own)).hexdigest()
+
+
+def test_the_spelling_of_a_number_is_content() -> None:
+    """1 and 1.0 are different content."""
+    assert content_hash({"payload": [Number("1")]}) != content_hash({"payload": [Number("1.0")]})

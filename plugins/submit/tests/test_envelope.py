@@ -1,0 +1,227 @@
+"""Any object becomes a record; what was mended is told by code and pointer, and only four bodies are refused."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentfeedback_submit.canonical import compact
+from agentfeedback_submit.envelope import BODY_LIMIT, MEMBERS, Normalised, Refused, normalise
+from agentfeedback_submit.tokens import Number
+from agentfeedback_submit.words import token
+
+_spec = importlib.util.spec_from_file_location("json_trees", Path(__file__).with_name("json_trees.py"))
+assert _spec is not None and _spec.loader is not None
+json_trees = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(json_trees)
+
+#: What makes a friction without any warning.
+WHOLE = {
+    "kind": "friction",
+    "schema_version": 1,
+    "summary": "s",
+    "machine": "m",
+    "model": "o",
+    "payload": {"category": "docs", "details": "d"},
+}
+
+
+def made(body: bytes | dict[str, Any]) -> Normalised:
+    return normalise(body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+def codes(found: Normalised) -> list[tuple[str, str]]:
+    return [(item.code, item.pointer) for item in found.warnings]
+
+
+def test_a_whole_friction_has_no_warning() -> None:
+    """A body that follows the guide is stored as it is."""
+    found = made(WHOLE)
+    assert codes(found) == []
+    assert found.members == WHOLE
+
+
+def test_an_empty_object_is_a_record() -> None:
+    """Nothing given is inferred and told."""
+    found = made({})
+    assert found.members == {"kind": "unknown", "schema_version": 1, "payload": {}}
+    assert codes(found) == [
+        ("payload_inferred", "/payload"),
+        ("missing_kind", "/kind"),
+        ("schema_version_defaulted", "/schema_version"),
+        ("no_schema", "/kind"),
+        ("missing_recommended", "/summary"),
+        ("missing_recommended", "/machine"),
+        ("missing_recommended", "/model"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "warnings", "members"),
+    [
+        ({"kind": " Friction "}, [], {"kind": "friction"}),
+        ({"harness": "Claude \t Code"}, [], {"harness": "claude-code"}),
+        ({"machine": None}, ["coerced /machine", "missing_recommended /machine"], {"machine": None}),
+        ({"machine": "  "}, ["missing_recommended /machine"], {"machine": None}),
+        ({"machine": {"b": 1, "a": 2}}, ["coerced /machine"], {"machine": '{"a":2,"b":1}'}),
+        ({"summary": " a\r\nb\rc\n\nd "}, [], {"summary": "a b c  d"}),
+        ({"summary": "é" * 1500}, ["truncated /summary"], {"summary": "é" * 1000}),
+        ({"model": "x" * 199 + "é"}, ["truncated /model"], {"model": "x" * 199}),
+        ({"key": "k" * 9000}, [], {"key": "k" * 9000}),
+        ({"key": " "}, [], {"key": None}),
+        ({"schema_version": "1"}, ["schema_version_defaulted /schema_version"], {"schema_version": 1}),
+        ({"schema_version": 2}, ["unknown_schema_version /schema_version"], {"schema_version": 2}),
+        ({"schema_version": 2**53}, ["schema_version_defaulted /schema_version"], {"schema_version": 1}),
+        ({"occurred_at": "2026-01-02T03:04:05+01:00"}, [], {"occurred_at": "2026-01-02T02:04:05.000000Z"}),
+        (
+            {"occurred_at": "2016-12-31T23:59:60Z"},
+            ["invalid_format /context/occurred_at_raw"],
+            {"occurred_at": None, "context": {"occurred_at_raw": "2016-12-31T23:59:60Z"}},
+        ),
+        (
+            {"occurred_at": 5},
+            ["coerced /context/occurred_at_raw", "invalid_format /context/occurred_at_raw"],
+            {"context": {"occurred_at_raw": "5"}},
+        ),
+        ({"context": {"a": 1, "b": None, "c": ""}}, ["coerced /context/a", "coerced /context/b"], {"context": {"a": "1"}}),
+        ({"context": {"a": "x" * 2001}}, ["truncated /context/a"], {"context": {"a": "x" * 2000}}),
+        ({"context": [1]}, ["moved_to_payload /payload/context_raw"], {"context": None}),
+        ({"payload": "p"}, ["payload_wrapped /payload/value", "unknown_field /payload/value"], {}),
+        ({"x/y": 1}, ["moved_to_payload /payload/x~1y", "unknown_field /payload/x~1y"], {}),
+        ({"details": 1}, ["moved_to_payload /payload/moved/details"], {}),
+    ],
+)
+def test_each_rule(change: dict[str, Any], warnings: list[str], members: dict[str, Any]) -> None:
+    """One change to a whole body gives its warnings and its members; None stands for an absent one."""
+    found = made({**WHOLE, **change})
+    shown = [f"{code} {pointer}" for code, pointer in codes(found)]
+    assert [each for each in shown if "recommended /payload" not in each] == warnings
+    assert {name: found.members.get(name) for name in members} == members
+
+
+@pytest.mark.parametrize(
+    ("payload", "warnings"),
+    [
+        ({"category": "Docs Bug"}, ["invalid_format /payload/category"]),
+        ({"category": "x" * 201}, ["too_long /payload/category"]),
+        ({"category": 1}, ["type_mismatch /payload/category"]),
+        ({"severity": "huge"}, ["out_of_range /payload/severity"]),
+        ({"fix_ref": "é" * 101}, ["too_long /payload/fix_ref"]),
+        ({"other": 1}, ["unknown_field /payload/other"]),
+        ({"evidence": {}}, ["type_mismatch /payload/evidence"]),
+        (
+            {"evidence": [1, {"tool": 1, "x": 1}]},
+            ["type_mismatch /payload/evidence/0", "type_mismatch /payload/evidence/1/tool", "unknown_field /payload/evidence/1/x"],
+        ),
+    ],
+)
+def test_the_guide_of_a_friction_warns_and_changes_nothing(payload: dict[str, Any], warnings: list[str]) -> None:
+    """A payload that differs from the guide is stored as given."""
+    found = made({**WHOLE, "payload": {**WHOLE["payload"], **payload}})
+    assert [f"{code} {pointer}" for code, pointer in codes(found)] == warnings
+    assert json.loads(compact(found.members["payload"])) == {**WHOLE["payload"], **payload}
+
+
+def test_two_findings_of_a_review_with_one_id_are_told() -> None:
+    """The guide of a review watches ids and lets everything else be."""
+    review = {"findings": [{"id": "a"}, {"id": "b"}, {"id": "a", "more": 1}], "more": 1}
+    found = made({**WHOLE, "kind": "review", "payload": review})
+    assert codes(found) == [("duplicate_id", "/payload/findings/2/id")]
+
+
+def test_what_is_mended_is_told_where_it_is_stored() -> None:
+    """Pointers follow members that are moved or wrapped."""
+    body = b'{"kind":"x","kind":"y","more":{"a":1,"a":2},"payload":["\xff"],"context":{"c":"\\ud800"}}'
+    found = codes(made(body))
+    assert [item for item in found if item[0] in ("invalid_utf8", "duplicate_key")] == [
+        ("invalid_utf8", "/payload/value/0"),
+        ("invalid_utf8", "/context/c"),
+        ("duplicate_key", "/kind"),
+        ("duplicate_key", "/payload/more/a"),
+    ]
+
+
+def test_more_context_than_fits_moves_to_the_payload() -> None:
+    """The first 32 names by code point stay, the others are kept in `context_overflow`."""
+    context = {f"k{number:02d}": number for number in range(40)}
+    found = made({**WHOLE, "context": context, "payload": {**WHOLE["payload"], "context_overflow": 1}})
+    assert list(found.members["context"]) == [f"k{number:02d}" for number in range(32)]
+    overflow = {f"k{number:02d}": Number(str(number)) for number in range(32, 40)}
+    assert found.members["payload"]["context_overflow"] == overflow
+    assert found.members["payload"]["moved"] == {"context_overflow": Number("1")}
+
+
+def test_nothing_moved_is_lost() -> None:
+    """Where a name is taken, also below `moved`, the value finds another."""
+    found = made({"payload": {"a": 1, "moved": {"a": 2}}, "a": 3})
+    assert json.loads(compact(found.members["payload"])) == {"a": 1, "moved": {"a": 2, "a_2": 3}}
+    found = made({"payload": {"a": 1, "moved": 2}, "a": 3})
+    assert json.loads(compact(found.members["payload"])) == {"a": 1, "moved": {"value": 2, "a": 3}}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b" " * (BODY_LIMIT + 1), 413, "request_too_large"),
+        (b"nope", 400, "bad_request"),
+        (b"[]", 400, "bad_request"),
+        (b'{"a":' + b"[" * 512 + b"]" * 512 + b"}", 400, "bad_request"),
+    ],
+)
+def test_only_four_bodies_are_refused(body: bytes, status: int, code: str) -> None:
+    """Too large, no JSON, no object, too deep."""
+    with pytest.raises(Refused) as refused:
+        normalise(body)
+    assert (refused.value.status, refused.value.code) == (status, code)
+
+
+MEMBER_NAMES = st.sampled_from([*MEMBERS, "moved", "context_overflow", "details"]) | json_trees.TEXTS
+BODIES = st.dictionaries(MEMBER_NAMES, json_trees.TREES | json_trees.OBJECTS, max_size=8)
+
+
+@given(BODIES)
+def test_every_object_becomes_a_record(body: dict[str, Any]) -> None:
+    """No object is refused, and each record has the three members that are never absent."""
+    found = normalise(compact(body))
+    assert {"kind", "schema_version", "payload"} <= set(found.members) <= set(MEMBERS)
+    assert isinstance(found.members["payload"], dict)
+    assert all(isinstance(value, str) for value in found.members.get("context", {}).values())
+
+
+@settings(max_examples=60)
+@given(BODIES)
+def test_a_record_filed_again_is_the_same_content(body: dict[str, Any]) -> None:
+    """Normalising what was normalised keeps the identity and moves nothing more."""
+    once = normalise(compact(body))
+    again = normalise(compact(once.members))
+    assert again.members == once.members and again.content_hash == once.content_hash
+    assert "moved_to_payload" not in {item.code for item in again.warnings}
+
+
+@given(BODIES, st.sampled_from(["key", "occurred_at"]), json_trees.TEXTS)
+def test_key_and_time_are_no_content(body: dict[str, Any], name: str, value: str) -> None:
+    """A replay may differ in key and time."""
+    body = {**body, "context": {}}
+    assert normalise(compact({**body, name: value})).content_hash == normalise(compact({**body, name: ""})).content_hash
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("\u0130STANBUL", "istanbul"),
+        ("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c3"),
+        ("a\u3000\u2028 b", "a-b"),
+        ("\x1ca\x1f", "\x1ca\x1f"),
+        ("\ufeffa", "\ufeffa"),
+        ("\x85a\xa0", "a"),
+    ],
+)
+def test_tokens_use_simple_case_and_unicode_white_space(text: str, form: str) -> None:
+    """Where the language's own lower case and strip differ, the specification's hold."""
+    assert token(text) == form

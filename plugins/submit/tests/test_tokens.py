@@ -1,0 +1,110 @@
+"""JSON read without losing numbers, names given twice, or bytes that nobody changes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from agentfeedback_submit.canonical import canonical, compact
+from agentfeedback_submit.tokens import MAX_DEPTH, NotJson, Number, TooDeep, members, parse, text_bytes
+
+_spec = importlib.util.spec_from_file_location("json_trees", Path(__file__).with_name("json_trees.py"))
+assert _spec is not None and _spec.loader is not None
+json_trees = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(json_trees)
+
+
+@given(json_trees.TREES)
+def test_a_tree_survives_writing_and_reading(tree: Any) -> None:
+    """What is written, compact or canonical, reads back as the same tree, numbers as spelled."""
+    assert parse(compact(tree)).value == tree
+    assert parse(canonical(tree)).value == tree
+
+
+@given(json_trees.OBJECTS)
+def test_members_keep_the_bytes_of_their_values(tree: dict[str, Any]) -> None:
+    """Each member's text is the one that stood there, however it is spaced or escaped."""
+    escaped = {name: json.dumps(name) for name in tree}
+    texts = {name: compact(tree[name]).decode() for name in tree}
+    spaced = "{ " + " ,\n".join(f"{escaped[name]}\t:  {texts[name]} " for name in tree) + "}"
+    assert members(spaced.encode()) == list(texts.items())
+
+
+@pytest.mark.parametrize("spelling", ["1E400", "-0", "0.10", "1e-7", "9" * 5000, "1.0"])
+def test_a_number_keeps_its_spelling(spelling: str) -> None:
+    """No number is too large, and none is rounded or written otherwise."""
+    assert parse(f"[{spelling}]".encode()).value == [Number(spelling)]
+
+
+def test_the_last_of_equal_names_counts_and_its_place_is_told() -> None:
+    """A name given twice, at any level, is reported once by its path."""
+    document = parse(b'{"a":1,"b":{"c":1,"c":[{"d":1,"d":2}],"c":[{"d":3,"d":4}]},"a":2}')
+    assert document.value == {"b": {"c": [{"d": Number("4")}]}, "a": Number("2")}
+    assert document.duplicates == [("a",), ("b", "c"), ("b", "c", "0", "d")]
+
+
+def test_what_is_no_unicode_becomes_replacement_characters() -> None:
+    """Invalid bytes and unpaired escapes are mended and reported; pairs are one character."""
+    document = parse(b'{"a":"\xff","b":["\\ud800","\\ud83d\\ude00"],"\\udfff":1}')
+    assert document.value == {"a": "\ufffd", "b": ["\ufffd", "\U0001f600"], "\ufffd": Number("1")}
+    assert document.mended == [("\ufffd",), ("a",), ("b", "0")]
+
+
+def test_bytes_that_are_no_unicode_pass_through_members() -> None:
+    """A member that nobody touches leaves with the bytes it came with."""
+    found = members(b'{"a":"\xff\\ud800"}')
+    assert found is not None
+    assert text_bytes(found[0][1]) == b'"\xff\\ud800"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"{}{}",
+        b"{'a':1}",
+        b'{"a":1,}',
+        b"[NaN]",
+        b"[Infinity]",
+        b"[01]",
+        b"[1.]",
+        b'["\x01"]',
+        b'["\\x"]',
+        b"\xef\xbb\xbf{}",
+        b"\xff{}",
+        b"[\xc2\xa0]",
+        b'"\\',
+    ],
+)
+def test_what_rfc_8259_forbids_is_refused(text: bytes) -> None:
+    """No extension of JSON is read."""
+    for read in (parse, members):
+        with pytest.raises(NotJson):
+            read(text)
+
+
+def test_depth_is_bounded_exactly() -> None:
+    """As many levels as allowed are read, one more is refused, brackets in texts do not count."""
+    deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+    assert compact(parse(deep).value) == deep
+    assert parse(b'["' + b"[" * 9999 + b'"]').value
+    with pytest.raises(TooDeep):
+        parse(b"[" + deep + b"]")
+
+
+def test_hostile_text_is_refused_in_time() -> None:
+    """A megabyte of quotes, escapes or brackets costs one pass."""
+    for text in (b'\\"' * 500_000, b'"' * 1_000_001, b"[" * 1_000_000, b"[]" * 500_000):
+        with pytest.raises(NotJson):
+            parse(text)
+
+
+def test_what_is_no_object_has_no_members() -> None:
+    """A value that is no object is told from an empty one."""
+    assert members(b"[1]") is None and members(b" {} ") == []
