@@ -259,6 +259,15 @@ def test_what_is_no_file_is_left_alone(machine, kind):
     assert [path.name] == os.listdir(path.parent)
 
 
+def test_a_folder_that_is_not_there_now_is_not_made(machine):
+    """A harness's folder behind a link that leads nowhere, such as an unmounted disk, is left alone."""
+    (machine.home / ".claude").symlink_to(machine.home / "unmounted/claude")
+    for command in ("install", "uninstall"):
+        done = machine.run(command, "claude-code")
+        assert 1 == done.returncode and b"leads nowhere" in done.stderr
+    assert not (machine.home / "unmounted").exists()
+
+
 def test_dry_run_shows_the_change_and_makes_none(machine):
     """--dry-run prints the lines that would come or go, scrubbed, and writes nothing at all."""
     secret = "sk-ant-" + "api03-" + "x1Y2" * 12

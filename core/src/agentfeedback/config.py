@@ -132,7 +132,7 @@ def load(path: str) -> Config:
     try:
         data = regular_bytes(path)
     except (FileNotFoundError, NotADirectoryError):
-        link = _dangling(path)
+        link = dangling(path)
         if link is None:
             return Config()
         raise _invalid(path, f"{link} is a link that leads nowhere") from None
@@ -244,7 +244,8 @@ def _invalid(path: str, reason: str) -> ConfigError:
     return ConfigError(f"config file {path} is not valid: {reason}", "correct the file")
 
 
-def _dangling(path: str) -> str | None:
+def dangling(path: str) -> str | None:
+    """The link that leads nowhere where a path that is not there goes through one; None when it is simply missing."""
     # The nearest part of the path that is there at all decides whether the rest is missing or lost.
     while not os.path.lexists(path):
         parent = os.path.dirname(path)

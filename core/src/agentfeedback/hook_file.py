@@ -8,6 +8,7 @@ import stat
 from attrs import frozen
 
 from agentfeedback import owner_only
+from agentfeedback.config import dangling
 from agentfeedback.errors import AgentFeedbackError
 from agentfeedback.reader import reason_of
 
@@ -42,8 +43,8 @@ def read(path: str) -> HookFile:
         target = os.path.realpath(path)
         descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except FileNotFoundError:
-        if os.path.islink(path):
-            raise left_alone(path, "it is a link that leads nowhere") from None
+        if (link := dangling(path)) is not None:
+            raise left_alone(path, f"{link} is a link that leads nowhere") from None
         return HookFile(path, target)
     except OSError as error:
         raise left_alone(path, reason_of(error)) from error

@@ -63,6 +63,23 @@ def decoder(record: type[R]) -> Decoder[R]:
     return Decoder(record)
 
 
+def value(raw: Raw, kind: Any) -> Any:
+    """A member kept undecoded, as a value of type `kind`; None when it is absent or has another type (D3)."""
+    text = bytes(raw)
+    if not text:
+        return None
+    try:
+        return _value_decoder(kind)(text)
+    except (msgspec.DecodeError, RecursionError):
+        fitted = _fit(loads(text), kind)
+        return None if fitted is INVALID else fitted
+
+
+@lru_cache(maxsize=64)
+def _value_decoder(kind: Any) -> Any:
+    return msgspec.json.Decoder(kind).decode
+
+
 def loads(text: bytes) -> Any:
     """Any JSON value, `INVALID` when `text` is not JSON; numbers too large for the codec become floats."""
     try:
@@ -125,6 +142,8 @@ def _fit(value: Any, expected: Any) -> Any:
             fitted = _fit(value, option)
             if fitted is not INVALID:
                 return fitted
+        return INVALID
+    if value is INVALID:
         return INVALID
     if expected is Raw:
         return Raw(dumps(value))

@@ -25,6 +25,10 @@ class Teller:
     about which nothing is said is parsed and no entry.
     """
 
+    #: Whether arguments of calls and what the assistant said are kept. Where they are not, a reader
+    #: may tell `call` without `input` and `command`, and leave out `said`.
+    keeps_texts: bool = True
+
     def __init__(self) -> None:
         #: Byte offset of the record being read; the log sets it.
         self.offset = 0

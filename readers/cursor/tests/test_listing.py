@@ -206,6 +206,19 @@ def test_a_path_that_turns_into_a_link_meanwhile_is_not_followed(machine, tmp_pa
         reader.open(session)
 
 
+def test_an_unchanged_transcript_is_judged_anew(machine, tmp_path):
+    """New roots, and links in the path of a transcript that stayed as it was, count at the next listing."""
+    path = machine.session("c1")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    time.sleep(2.1)  # what was written just now is never kept between listings
+    assert [str(machine.project)] == machine.sessions()["c1"]["cwds"]
+    machine.hook(conversation_id="c1", workspace_roots=["/srv/lib"], cwd="/srv/new")
+    assert [str(machine.project), "/srv/lib", "/srv/new"] == machine.sessions()["c1"]["cwds"]
+    (machine.home / ".cursor").rename(tmp_path / "elsewhere")
+    (machine.home / ".cursor").symlink_to(tmp_path / "elsewhere")
+    assert "unreadable" == machine.sessions()["c1"]["state"]
+
+
 def test_a_transcript_that_is_gone_is_not_listed(machine):
     """Once the file is gone there is no session, and no problem either."""
     machine.session("c1").unlink()

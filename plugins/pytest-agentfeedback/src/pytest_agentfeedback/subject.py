@@ -184,6 +184,6 @@ def no_faults(what: str, faults: Sequence[str]) -> None:
 def _lines(reader: Reader, session: Session) -> list[bytes]:
     log = reader.open(session)
     try:
-        return [line for batch in log._line_batches() for line in batch]
+        return [bytes(line) for batch in log._line_batches() for line in batch]
     finally:
         log.close()

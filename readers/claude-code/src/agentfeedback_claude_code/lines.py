@@ -22,7 +22,8 @@ class Block(Record):
     input: Raw = Raw()
     tool_use_id: str | None = None
     is_error: bool | None = None
-    content: str | list[TextItem] | None = None
+    #: Text or a list of items; often large, and wanted only where the call failed.
+    content: Raw = Raw()
 
 
 class Message(Record):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentfeedback.record import decoder
+from agentfeedback.record import decoder, value
 from agentfeedback.teller import Status, Teller
 
-from .lines import Attachment, Block, Input, Line, Message, joined
+from .lines import Attachment, Block, Input, Line, Message, TextItem, joined
 from .results import INTERRUPT, REFUSAL, REJECTED, exit_code_of, failure_of, was_interrupted
 
 #: The model of entries the harness wrote itself (D23), and the text of those it adds on a resume.
@@ -27,6 +27,8 @@ _WRAPPERS = (
 )
 _PERSON = "human"
 _TYPED = (None, "typed", "queued", "sdk")
+
+_CONTENT = str | list[TextItem] | None
 
 _known_input = decoder(Input)
 
@@ -93,17 +95,21 @@ class Transcript:
                     self._call(block, message.id)
         else:
             return
+        if not self._timeline.keeps_texts:
+            return
         text = "\n".join(text for text in texts if text and not text.isspace())
         if text and not (synthetic and text == _FILLER):
             self._timeline.said(text)
 
     def _call(self, block: Block, message_id: str | None) -> None:
         id, tool = block.id or None, block.name or ""
-        given = bytes(block.input) or None
-        known = _known_input(given) if given is not None else None
-        told = self._timeline.call(
-            id, tool, input=given, command=known.command if known is not None else None
-        )
+        if self._timeline.keeps_texts:
+            given = bytes(block.input) or None
+            known = _known_input(given) if given is not None else None
+            command = known.command if known is not None else None
+            told = self._timeline.call(id, tool, input=given, command=command)
+        else:
+            told = self._timeline.call(id, tool)
         if told and id is not None:
             self._calls[id] = _Call(tool, message_id)
 
@@ -115,7 +121,7 @@ class Transcript:
         status: Status = "ok"
         text = ""
         if block.is_error or was_interrupted(line):
-            content = block.content
+            content = value(block.content, _CONTENT)
             text = content if isinstance(content, str) else joined(content) if content else ""
             status = failure_of(line, text, call.tool)
         # An interrupted call never changes back; a result that says the same again says nothing.

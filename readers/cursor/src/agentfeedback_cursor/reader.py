@@ -100,14 +100,14 @@ class Cursor(Reader):
         except (OSError, ValueError) as error:
             report.problem(path, reason_of(error))
             return
+        # No inode, so that nothing of a read is kept: what is shown hangs on the index and on the
+        # folders above the transcript as well, and those change while the transcript stays as it is.
         yield Session(
             harness=self.harness,
             id=id,
             path=path,
             mtime=found.st_mtime_ns,
             size=found.st_size,
-            device=found.st_dev,
-            inode=found.st_ino,
             ctime=found.st_ctime_ns,
             detail=_pointer(kept),
         )

@@ -1,5 +1,7 @@
 """The reader of pi: a plugin of agentfeedback, written as a third party writes one."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @hookimpl
-def register_readers() -> "Iterable[Reader]":
+def register_readers() -> Iterable[Reader]:
     from .reader import Pi
 
     return [Pi()]

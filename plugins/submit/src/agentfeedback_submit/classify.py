@@ -1,0 +1,67 @@
+"""What an answer to a create means for the report that was sent (the table of platform details 1.6). Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from attrs import frozen
+
+from .reply import UNANSWERED, Reply
+from .tokens import Number
+
+Action = Literal["delivered", "spool", "mismatch", "reject"]
+_DIGITS = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+
+
+@frozen
+class Verdict:
+    """`reason` is a word of the outcome line; `waits` when the report is held back for a time, `stops`
+    when nothing else sent there now would fare better."""
+
+    action: Action
+    reason: str = ""
+    waits: bool = False
+    stops: bool = False
+
+
+def classify(reply: Reply, kind: str, key: str) -> Verdict:
+    """What to do with the report of this kind and key; an empty key is none."""
+    status = reply.status
+    if status == UNANSWERED:
+        return Verdict("spool", reply.body["error"], waits=True, stops=True)
+    if status in (200, 201) and _names(reply.body, kind, key):
+        return Verdict("delivered")
+    if status == 408 or 500 <= status < 600:
+        return Verdict("spool", f"server_{status}", waits=True)
+    if status == 429:
+        return Verdict("spool", "rate_limited", waits=True)
+    if status == 401:
+        return Verdict("spool", "unauthorized", stops=True)
+    if status == 404 or 300 <= status < 400:
+        return Verdict("spool", "wrong_url", stops=True)
+    if status == 409:
+        return Verdict("mismatch", "mismatch")
+    if 400 <= status < 500:
+        return Verdict("reject", "rejected")
+    return Verdict("spool", "malformed_response", waits=True)
+
+
+def positive(value: Any) -> int | None:
+    """A positive whole number of a reply, in process or parsed; None for anything else."""
+    if isinstance(value, Number) and _DIGITS.fullmatch(value.text):
+        return int(value.text)
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    return None
+
+
+def _names(body: Any, kind: str, key: str) -> bool:
+    """Whether a body is that of the record that was sent: otherwise somebody else answered."""
+    record = body.get("submission") if isinstance(body, dict) else None
+    return (
+        isinstance(record, dict)
+        and positive(record.get("id")) is not None
+        and record.get("kind") == kind
+        and record.get("key", "") == key
+    )
