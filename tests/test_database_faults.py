@@ -155,8 +155,7 @@ def test_full_disk_is_one_error_and_loses_nothing(machine: Machine) -> None:
         machine.argv("sessions", "digest", "--unprocessed", "--json"),
         env=machine.environ,
         preexec_fn=no_room,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         check=False,
     )
     one_error(machine, Result(done.returncode, done.stdout, done.stderr), "space")

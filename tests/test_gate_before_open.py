@@ -165,4 +165,4 @@ def test_nothing_of_a_harness_is_written_locked_or_created(machine: Machine, tra
         for folder in (machine.home / ".claude", machine.home / ".codex"):
             assert trace.changes_below(folder) == []
         wrote = trace.changes_below(machine.home / ".local/share/agentfeedback")
-        assert bool(wrote) == (words[0] not in ("list",)), "the trace sees what is written"
+        assert bool(wrote) == (words[0] != "list"), "the trace sees what is written"

@@ -465,7 +465,7 @@ def test_plugins_shows_what_is_installed(machine: Machine) -> None:
     assert shown(machine, "fine") == {
         "name": "fine",
         "kind": "plugin",
-        "dist": "x_agentfeedback_plugins_fine",
+        "dist": "x-agentfeedback-plugins-fine",
         "version": "1.0",
         "hooks": ["run_finished"],
     }

@@ -12,12 +12,7 @@ from agentfeedback import hookspecs
 from tests.conftest import ROOT, Machine, line, meta, prompt, typed
 
 PAGE = (ROOT / "docs/reference/hooks.md").read_text()
-SECTIONS = {
-    heading: body
-    for heading, body in re.findall(
-        r"^## `(.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL
-    )
-}
+SECTIONS = dict(re.findall(r"^## `(.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 HOOKS = {
     name: f"{name}({', '.join(inspect.signature(function).parameters)})"
     for name, function in vars(hookspecs).items()

@@ -139,10 +139,14 @@ def test_lone_surrogates_reach_no_output(machine: Machine) -> None:
     odd = "\\udcb2"
     lines = [
         b'{"type":"user","uuid":"u%s","cwd":"/p/%s","message":{"content":"x %s y"}}',
-        b'{"type":"assistant","cwd":"/q%s","message":{"model":"m%s","content":[{"type":"tool_use","id":"t%s",'
-        b'"name":"N%s","input":{"%s":"%s","command":"c%s"}}]}}',
-        b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t%s","is_error":true,'
-        b'"content":"bad %s"}]}}',
+        (
+            b'{"type":"assistant","cwd":"/q%s","message":{"model":"m%s","content":[{"type":"tool_use","id":"t%s",'
+            b'"name":"N%s","input":{"%s":"%s","command":"c%s"}}]}}'
+        ),
+        (
+            b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t%s","is_error":true,'
+            b'"content":"bad %s"}]}}'
+        ),
         b'{"type":"assistant","message":{"content":"said %s"}}',
     ]
     machine.claude("s1", [text.replace(b"%s", odd.encode()) for text in lines])

@@ -176,8 +176,8 @@ def test_variable_that_moves_a_store(machine: Machine, harness: str, how: str) -
     value, _ = MOVED[how]
     value = value.format(home=machine.home)
     write = {
-        "claude-code": lambda id: machine.claude(id, [prompt("u1")]),
-        "codex": lambda id: machine.codex(id, [meta(), typed()]),
+        "claude-code": lambda name: machine.claude(name, [prompt("u1")]),
+        "codex": lambda name: machine.codex(name, [meta(), typed()]),
     }[harness]
     variable, name = {
         "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),

@@ -18,7 +18,22 @@ READERS = [path for path in SOURCES if path.is_relative_to(ROOT / "readers")]
 #: What a reader may use of the core: the names third parties rely on.
 _PUBLIC = "counters drift errors hookspecs installer log moment reader record refs teller"
 PUBLIC = {f"agentfeedback.{name}" for name in _PUBLIC.split()}
-PURE = ["arguments", "caps", "detect", "digest", "listing", "moment", "policy", "record", "refs", "tally", "teller", "timeline", "watermark", "wire"]
+PURE = [
+    "arguments",
+    "caps",
+    "detect",
+    "digest",
+    "listing",
+    "moment",
+    "policy",
+    "record",
+    "refs",
+    "tally",
+    "teller",
+    "timeline",
+    "watermark",
+    "wire",
+]
 IO = {
     "fcntl",
     "io",

@@ -89,16 +89,9 @@ def claude_log(planter: Planter, kind: str) -> list[bytes]:
             blocks,
             toolUseResult={"stderr": planter.plant(kind, "toolUseResult")},
         )
-    for before in (150, 158):
-        lines.append(
-            prompt(
-                f"cut{before}",
-                "x" * before
-                + "\n"[: kind in NEED_A_LINE]
-                + " "
-                + planter.plant(kind, "a prompt across the cut"),
-            )
-        )
+    if kind not in NEED_A_LINE:  # of a prompt the first line is shown
+        cuts = {before: planter.plant(kind, "a prompt across the cut") for before in (150, 158)}
+        lines += [prompt(f"cut{n}", "x" * n + " " + secret) for n, secret in cuts.items()]
     for before in (220, 238):
         between = "\n" if kind in NEED_A_LINE else " "
         call(

@@ -108,7 +108,7 @@ def picture_without_reading(folder: Path) -> State:
 
 def test_real_stores_stay_byte_for_byte(machine: Machine, real: Path) -> None:
     """A copy of stores the real harnesses wrote is the same after every command, byte for byte."""
-    versions = {name: sorted((real / name).iterdir())[-1] for name in ("claude-code", "codex")}
+    versions = {name: max((real / name).iterdir()) for name in ("claude-code", "codex")}
     shutil.copytree(versions["claude-code"], machine.home / ".claude")
     shutil.copytree(versions["codex"], machine.home / ".codex")
     folders = [machine.home / ".claude", machine.home / ".codex"]

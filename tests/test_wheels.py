@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
-import subprocess
-import sys
 import tomllib
 import venv
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,38 +36,11 @@ if os.environ.get("AGENTFEEDBACK_WHEELS") == "all":
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def wheels(wheel: Callable[[str], Path]) -> dict[str, Path]:
     """The wheel of the core and of every reader, built from the sources."""
-    folder = tmp_path_factory.mktemp("wheels")
-    uv = shutil.which(
-        "uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    )
-    built = {}
-    for name in ("core", *READERS):
-        source = ROOT / "core" if name == "core" else ROOT / "readers" / name
-        target = folder / name
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--wheel-dir",
-            str(target),
-            str(source),
-        ]
-        if uv:
-            command = [uv, "build", "--quiet", "--wheel", "--out-dir", str(target), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        if done.returncode and any(
-            word in done.stderr
-            for word in ("dns error", "connect", "ConnectionError", "NewConnection")
-        ):
-            pytest.skip("the build backend cannot be fetched here")
-        assert done.returncode == 0, done.stderr
-        (built[name],) = target.glob("*.whl")
-    return built
+    return {
+        name: wheel("core" if name == "core" else f"readers/{name}") for name in ("core", *READERS)
+    }
 
 
 @pytest.fixture(scope="module")

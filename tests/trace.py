@@ -19,7 +19,44 @@ from tests.conftest import Machine, Result
 
 #: System calls that take no more from a path than it gives, and change nothing.
 HARMLESS = frozenset(
-    ["access", "close", "epoll_ctl", "faccessat", "faccessat2", "fgetxattr", "fstat", "getcwd", "getdents64", "getxattr", "ioctl", "lgetxattr", "lseek", "lstat", "newfstatat", "open", "openat", "pread64", "preadv", "read", "readlink", "readlinkat", "readv", "stat", "statfs", "fstatfs", "statx", "poll", "select", "pselect6", "dup", "dup2", "dup3", "execve", "chdir", "mmap"]
+    [
+        "access",
+        "close",
+        "epoll_ctl",
+        "faccessat",
+        "faccessat2",
+        "fgetxattr",
+        "fstat",
+        "getcwd",
+        "getdents64",
+        "getxattr",
+        "ioctl",
+        "lgetxattr",
+        "lseek",
+        "lstat",
+        "newfstatat",
+        "open",
+        "openat",
+        "pread64",
+        "preadv",
+        "read",
+        "readlink",
+        "readlinkat",
+        "readv",
+        "stat",
+        "statfs",
+        "fstatfs",
+        "statx",
+        "poll",
+        "select",
+        "pselect6",
+        "dup",
+        "dup2",
+        "dup3",
+        "execve",
+        "chdir",
+        "mmap",
+    ]
 )
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+|\?)")
 _OPENED = re.compile(r'"((?:[^"\\]|\\.)*)", (O_[A-Z_|]+)')

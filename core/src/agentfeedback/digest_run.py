@@ -55,12 +55,13 @@ class DigestRun:
         text = self._scrubber.text
         self._run.errors.append(wire.DigestError(text(ref), state, text(message)))
 
+    def refuse_storage_only(self, ref: str, harness: str) -> None:
+        """Say plainly that sessions of a harness have no digest."""
+        message = f"{ref}: {harness} sessions are storage only: they hold too little for a digest"
+        self.refuse(ref, "unsupported-format", message)
+
     def take(self, reader: Reader, session: Session, row: Row | None) -> None:
         """Digest one session, refuse it, or leave it for a later run."""
-        if not reader.digests:
-            message = f"{session.ref}: {session.harness} sessions are storage only: they hold too little for a digest"
-            self.refuse(session.ref, "unsupported-format", message)
-            return
         if self._used + smallest(session) > self._caps.run:
             self._defer(session)
             return

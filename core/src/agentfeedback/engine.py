@@ -14,9 +14,6 @@ from agentfeedback import wire
 from agentfeedback.builtin import Builtin
 from agentfeedback.caps import Caps
 from agentfeedback.config import Config, Paths, load
-from agentfeedback.detect import CORE_DETECTORS, Guarded
-from agentfeedback.digest import Digester
-from agentfeedback.digest_run import DigestRun, missing
 from agentfeedback.examine import Examiner, Seen
 from agentfeedback.facts_cache import FactsCache
 from agentfeedback.host import Host
@@ -26,12 +23,16 @@ from agentfeedback.refs import Ref
 from agentfeedback.registered import usable_detector, usable_format
 from agentfeedback.scan import scan
 from agentfeedback.scrub import SUBMIT, Scrubber
-from agentfeedback.span_facts import SpanFacts, span_facts
 from agentfeedback.stores import StoreSeen, find_stores
 from agentfeedback.watermark import Row, WatermarkStore
 
 if TYPE_CHECKING:
+    from agentfeedback.digest import Digester
+    from agentfeedback.digest_run import DigestRun
+    from agentfeedback.span_facts import SpanFacts
     from agentfeedback.wire_doctor import Drift
+
+# What only digests need is imported by the methods that build them: every command waits for the rest.
 
 
 class Engine:
@@ -81,6 +82,9 @@ class Engine:
 
     @cached_property
     def _digester(self) -> Digester:
+        from agentfeedback.detect import CORE_DETECTORS, Guarded
+        from agentfeedback.digest import Digester
+
         detectors = [
             detector
             if isinstance(detector, CORE_DETECTORS)
@@ -173,6 +177,8 @@ class Engine:
 
     def digest(self, refs: Sequence[Ref], *, allow_unknown: bool) -> wire.DigestRun:
         """The digests of named sessions, in the order given."""
+        from agentfeedback.digest_run import missing
+
         stores = {
             store.harness: store
             for store in self.stores(dict.fromkeys(ref.harness for ref in refs))
@@ -190,6 +196,8 @@ class Engine:
                 run.refuse(
                     str(ref), "unreadable", f"{ref}: session is unreadable (its reader failed)"
                 )
+            elif not store.reader.digests:
+                run.refuse_storage_only(str(ref), ref.harness)
             elif session is None:
                 run.refuse(str(ref), *missing(ref, store.report, row))
             else:
@@ -220,9 +228,13 @@ class Engine:
         """The facts of one entry, read again under the current policy; raises what `span_facts` raises."""
         stores = self.stores([ref.harness])
         found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
+        from agentfeedback.span_facts import span_facts
+
         return span_facts(self._examiner, found, ref, span, allow_unknown=allow_unknown)
 
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRun:
+        from agentfeedback.digest_run import DigestRun
+
         return DigestRun(
             self.host,
             self._examiner,

@@ -6,6 +6,7 @@ What goes wrong with one session is that session's state and reason, so that all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from attrs import define
 
@@ -15,9 +16,11 @@ from agentfeedback.log import Watch
 from agentfeedback.policy import Verdict, strictest
 from agentfeedback.reader import Place, Reader, Session
 from agentfeedback.tally import Tally
-from agentfeedback.timeline import Timeline
 from agentfeedback.watermark import Row, standing
 from agentfeedback.wire import State
+
+if TYPE_CHECKING:
+    from agentfeedback.timeline import Timeline
 
 CHANGED = "the session changed since its policy was checked"
 UNSUPPORTED = "unsupported session store format: "

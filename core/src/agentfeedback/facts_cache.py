@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import time
 
 import msgspec
 
 from agentfeedback import __version__
 from agentfeedback.load import Facts
+from agentfeedback.log import Unreadable, open_regular
 from agentfeedback.reader import Place, Reader, Session
 from agentfeedback.wire import Counts
 
@@ -30,7 +30,7 @@ _FORGOTTEN = 30 * 86_400
 
 
 class _Kept(msgspec.Struct, array_like=True, gc=False):
-    """What is kept of one session. `paths` are its declared directories where they came from the log's first line."""
+    """What is kept of one session. `paths` are its declared directories; `declared`: by the log's own first line."""
 
     identity: tuple[int, int, int, int, int]
     revision: str
@@ -60,14 +60,19 @@ class FactsCache:
         self._now: dict[str, _Kept] = {}
         self._changed = False
 
-    def find(self, reader: Reader, session: Session) -> tuple[Facts, Place | None] | None:
-        """The facts of an unchanged session, with its declared place where the log itself declares it."""
+    def find(self, reader: Reader, session: Session) -> tuple[Facts, Place, bool] | None:
+        """The facts of an unchanged session, where it declared to have run, and whether the log itself declares that.
+
+        Where it does not, the place has to be asked for anew: other files than the log say it, and
+        the facts hold only while they say the same.
+        """
         kept = self._kept.get(session.path)
         if kept is None or kept.identity != session.identity or kept.revision != _revision(reader):
             return None
         self._now[session.path] = kept
-        facts = Facts(kept.first, kept.last, kept.cwds, Counts(*kept.counts), kept.size, kept.head)
-        return facts, Place(paths=tuple(kept.paths)) if kept.declared else None
+        counts = Counts(*kept.counts)
+        facts = Facts(kept.first, kept.last, kept.cwds, counts, kept.size, kept.head)
+        return facts, Place(paths=tuple(kept.paths)), kept.declared
 
     def keep(self, reader: Reader, session: Session, place: Place, facts: Facts) -> None:
         """Keep what was read, if the file can be told from a later one."""
@@ -93,7 +98,7 @@ class FactsCache:
             size=facts.size,
             head=facts.head,
             declared=place.first_line is not None and not place.failed,
-            paths=list(place.paths) if place.first_line is not None else [],
+            paths=list(place.paths),
         )
         self._changed = True
 
@@ -133,18 +138,20 @@ def _revision(reader: Reader) -> str:
 
 def _read(path: str) -> dict[str, _Kept]:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        descriptor = open_regular(path)
+    except (OSError, Unreadable):
         return {}
-    with open(descriptor, "rb") as file:
-        try:
-            found = os.fstat(descriptor)
-            ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
-            if not stat.S_ISREG(found.st_mode) or not ours or found.st_size > _LARGEST:
-                return {}
-            whole = msgspec.msgpack.decode(file.read(), type=_File)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    try:
+        found = os.fstat(descriptor)
+        ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+        if not ours or found.st_size > _LARGEST:
             return {}
+        with open(descriptor, "rb", closefd=False) as file:
+            whole = msgspec.msgpack.decode(file.read(), type=_File)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+    finally:
+        os.close(descriptor)
     return whole.sessions if whole.version == _VERSION else {}
 
 

@@ -6,7 +6,6 @@ cannot be loaded, is blocked, or raises refuses every session (D19).
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any, Literal
 import pluggy
 from attrs import define, field
 
-from agentfeedback import hookspecs
+from agentfeedback import hookspecs, installed
 from agentfeedback.errors import UsageError
 from agentfeedback.reader import Reader
 
@@ -56,7 +55,8 @@ class Plugin:
     kind: Kind
     dist: str
     version: str
-    entry_point: importlib.metadata.EntryPoint
+    #: `module` or `module:attribute`.
+    value: str
     error: str = ""
     hooks: list[str] = field(factory=list)
     loaded: Any = None
@@ -135,7 +135,7 @@ class Host:
         if plugin.loaded is not None or plugin.error:
             return
         try:
-            loaded = plugin.entry_point.load()
+            loaded = installed.named(plugin.value)
             if plugin.kind not in ("command", "installer"):
                 self._register(loaded, plugin)
             plugin.loaded = loaded
@@ -267,12 +267,12 @@ def dist_of(harness: str) -> str:
 def _installed(blocked: set[str]) -> list[Plugin]:
     found: list[Plugin] = []
     names: set[tuple[Kind, str]] = set()
-    for dist, entry_point in _entry_points():
-        kind = GROUPS[entry_point.group]
-        if (kind, entry_point.name) in names:  # the first on the path, as with modules
+    for point in installed.found(GROUPS):
+        kind = GROUPS[point.group]
+        if (kind, point.name) in names:  # the first on the path, as with modules
             continue
-        names.add((kind, entry_point.name))
-        plugin = Plugin(entry_point.name, kind, dist.name, dist.version, entry_point)
+        names.add((kind, point.name))
+        plugin = Plugin(point.name, kind, point.dist, point.version, point.value)
         if plugin.name in blocked:
             plugin.error = f"blocked by {BLOCK_VARIABLE}"
         found.append(plugin)
@@ -284,16 +284,6 @@ def _installed(blocked: set[str]) -> list[Plugin]:
         )
     )
     return found
-
-
-def _entry_points() -> Iterator[
-    tuple[importlib.metadata.Distribution, importlib.metadata.EntryPoint]
-]:
-    # One walk over the distributions; `entry_points(group=…)` would walk them once for every group.
-    for dist in importlib.metadata.distributions():
-        for entry_point in dist.entry_points:
-            if entry_point.group in GROUPS:
-                yield dist, entry_point
 
 
 def _place(name: str) -> int:

@@ -11,11 +11,24 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
     from types import ModuleType
     from typing import Any
 
 INSTALLERS = "agentfeedback.installers"
+
+
+class Found:
+    """One entry point: `value` is `module:attribute`, `dist` and `version` those of what brings it."""
+
+    __slots__ = ("dist", "group", "name", "value", "version")
+
+    def __init__(self, group: str, name: str, value: str, dist: str, version: str) -> None:
+        self.group = group
+        self.name = name
+        self.value = value
+        self.dist = dist
+        self.version = version
 
 
 def blocked(environ: Mapping[str, str]) -> list[str]:
@@ -26,11 +39,46 @@ def blocked(environ: Mapping[str, str]) -> list[str]:
 def entry_points(group: str) -> dict[str, str]:
     """The entry points of a group, `module:attribute` by name; of equal names the first on the path, as with modules."""
     found: dict[str, str] = {}
-    for text in _texts():
+    for _, text in _files():
         if f"[{group}]" in text:
             for name, value in _section(text, group):
                 found.setdefault(name, value)
     return found
+
+
+def found(groups: Container[str]) -> list[Found]:
+    """Every entry point of these groups, in the order of the path; by `importlib.metadata` when the quick way finds none."""
+    points = [
+        Found(group, name, value, *_dist(folder))
+        for folder, text in _files()
+        if "[agentfeedback." in text
+        for group in _groups(text)
+        if group in groups
+        for name, value in _section(text, group)
+    ]
+    return points or _slowly_found(groups)
+
+
+def _slowly_found(groups: Container[str]) -> list[Found]:
+    from importlib import metadata
+
+    return [
+        Found(point.group, point.name, point.value, dist.name, dist.version)
+        for dist in metadata.distributions()
+        for point in dist.entry_points
+        if point.group in groups
+    ]
+
+
+def _dist(folder: str) -> tuple[str, str]:
+    """Name and version as the folder `name-version.dist-info` tells them, the name in the form pip prints."""
+    name, _, version = folder.removesuffix(".dist-info").partition("-")
+    return name.replace("_", "-"), version
+
+
+def _groups(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line[1:-1] for line in lines if line.startswith("[") and line.endswith("]")]
 
 
 def slow_entry_points(group: str) -> dict[str, str]:
@@ -38,6 +86,17 @@ def slow_entry_points(group: str) -> dict[str, str]:
     from importlib import metadata
 
     return {point.name: point.value for point in metadata.entry_points(group=group)}
+
+
+def named(value: str) -> Any:
+    """What an entry point names, imported as Python imports."""
+    from importlib import import_module
+
+    module, _, attribute = value.partition(":")
+    target: Any = import_module(module)
+    for name in attribute.split(".") if attribute else ():
+        target = getattr(target, name)
+    return target
 
 
 def load(value: str) -> Any:
@@ -75,7 +134,8 @@ def _module(name: str) -> ModuleType:
     return import_module(name)
 
 
-def _texts() -> Iterator[str]:
+def _files() -> Iterator[tuple[str, str]]:
+    """The `dist-info` folder's name and its entry points, for each distribution that has some."""
     for folder in dict.fromkeys(sys.path):
         try:
             names = os.listdir(folder or ".")
@@ -87,7 +147,7 @@ def _texts() -> Iterator[str]:
                     with open(
                         os.path.join(folder, name, "entry_points.txt"), encoding="utf-8"
                     ) as file:
-                        yield file.read()
+                        yield name, file.read()
                 except (OSError, ValueError):  # most distributions have none
                     continue
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from attrs import fields
 
 from agentfeedback import wire
-from agentfeedback.detect import Detector
 from agentfeedback.scrub import SUBMIT, Format, Scrubber
+
+if TYPE_CHECKING:
+    from agentfeedback.detect import Detector
 
 
 def usable_format(format: Format) -> None:
@@ -16,6 +20,8 @@ def usable_format(format: Format) -> None:
 
 def usable_detector(detector: Detector) -> None:
     """A detector whose findings have a name of their own in a digest."""
+    from agentfeedback.detect import Detector
+
     if not isinstance(detector, Detector) or not detector.name:
         raise TypeError("no detector")
     if detector.name in {member.name for member in fields(wire.Digest)}:

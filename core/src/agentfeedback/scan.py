@@ -45,24 +45,27 @@ def scan(
     results: list[Facts | Refused | None] = []
     pending: dict[int, _Task] = {}
     for reader, session in candidates:
-        kept = caches[session.harness].find(reader, session) if session.harness in caches else None
-        facts, declared = kept if kept is not None else (None, None)
+        cache = caches.get(session.harness)
+        kept = cache.find(reader, session) if cache is not None else None
         try:
-            place = examiner.admit(reader, session, declared)
+            place = examiner.admit(
+                reader, session, kept[1] if kept is not None and kept[2] else None
+            )
         except Refused as refused:
             results.append(refused)
             step()
             continue
-        if facts is not None:
-            results.append(facts)
+        if kept is not None and kept[1].paths == place.paths:
+            results.append(kept[0])
             step()
         else:
             pending[len(results)] = _Task(reader, session, place)
             results.append(None)
     for index, outcome in _read(pending):
-        reader, session = candidates[index]
-        if isinstance(outcome, Facts) and session.harness in caches:
-            caches[session.harness].keep(reader, session, pending[index].place, outcome)
+        task = pending[index]
+        cache = caches.get(task.session.harness)
+        if cache is not None and isinstance(outcome, Facts):
+            cache.keep(task.reader, task.session, task.place, outcome)
         results[index] = outcome
         step()
     for (_, session), result in zip(candidates, results, strict=True):

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -64,11 +63,13 @@ class Machine:
         sys.stdin = io.TextIOWrapper(io.BytesIO(data))
         try:
             with (
-                redirect_stdout(io.TextIOWrapper(out, write_through=True)),
-                redirect_stderr(io.TextIOWrapper(err, write_through=True)),
+                redirect_stdout(io.TextIOWrapper(out)) as told,
+                redirect_stderr(io.TextIOWrapper(err)) as noted,
             ):
                 status = main(list(words))
-            return Result(status, out.getvalue(), err.getvalue())
+                told.flush()
+                noted.flush()
+                return Result(status, out.getvalue(), err.getvalue())
         finally:
             sys.stdin = input
             os.chdir(place)
@@ -123,8 +124,8 @@ def service(tmp_path: Path) -> Service:
 
 
 @pytest.fixture
-def git() -> Iterator[str]:
+def git() -> str:
     found = shutil.which("git")
     if found is None:
         pytest.skip("git is not installed")
-    yield found
+    return found

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from agentfeedback_submit.canonical import IDENTITY, canonical, content_hash
 from agentfeedback_submit.tokens import Number, parse
 
-_spec = importlib.util.spec_from_file_location("json_trees", Path(__file__).with_name("json_trees.py"))
+_spec = importlib.util.spec_from_file_location(
+    "json_trees", Path(__file__).with_name("json_trees.py")
+)
 assert _spec is not None and _spec.loader is not None
 json_trees = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(json_trees)
@@ -60,7 +62,7 @@ def test_strings_are_written_as_the_standard_library_would(tree: dict[str, str])
         (b'{"\\ud83d\\ude00":1,"\\uffff":2}', '{"\uffff":2,"\U0001f600":1}'.encode()),
         (b'["\\u0000\\b\\f\\n\\r\\t\\u001F"]', b'["\\u0000\\u0008\\u000c\\n\\r\\t\\u001f"]'),
         (b'["\\/\\u007f\\u00e9\\u2028<>&"]', '["/\x7f\u00e9\u2028<>&"]'.encode()),
-        (b' [ ] ', b"[]"),
+        (b" [ ] ", b"[]"),
         (b"{ }", b"{}"),
         (b"[true,false,null]", b"[true,false,null]"),
     ],
@@ -70,7 +72,9 @@ def test_vectors(text: bytes, form: bytes) -> None:
     assert canonical(parse(text).value) == form
 
 
-@given(st.dictionaries(st.sampled_from([*IDENTITY, "key", "occurred_at", "context"]), json_trees.TREES))
+@given(
+    st.dictionaries(st.sampled_from([*IDENTITY, "key", "occurred_at", "context"]), json_trees.TREES)
+)
 def test_identity_is_made_of_its_members_alone(record: dict[str, Any]) -> None:
     """Key, time and context do not enter the hash; absent members do not either."""
     own = {name: value for name, value in record.items() if name in IDENTITY}

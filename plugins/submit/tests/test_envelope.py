@@ -16,7 +16,9 @@ from agentfeedback_submit.envelope import BODY_LIMIT, MEMBERS, Normalised, Refus
 from agentfeedback_submit.tokens import Number
 from agentfeedback_submit.words import token
 
-_spec = importlib.util.spec_from_file_location("json_trees", Path(__file__).with_name("json_trees.py"))
+_spec = importlib.util.spec_from_file_location(
+    "json_trees", Path(__file__).with_name("json_trees.py")
+)
 assert _spec is not None and _spec.loader is not None
 json_trees = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(json_trees)
@@ -67,7 +69,11 @@ def test_an_empty_object_is_a_record() -> None:
     [
         ({"kind": " Friction "}, [], {"kind": "friction"}),
         ({"harness": "Claude \t Code"}, [], {"harness": "claude-code"}),
-        ({"machine": None}, ["coerced /machine", "missing_recommended /machine"], {"machine": None}),
+        (
+            {"machine": None},
+            ["coerced /machine", "missing_recommended /machine"],
+            {"machine": None},
+        ),
         ({"machine": "  "}, ["missing_recommended /machine"], {"machine": None}),
         ({"machine": {"b": 1, "a": 2}}, ["coerced /machine"], {"machine": '{"a":2,"b":1}'}),
         ({"summary": " a\r\nb\rc\n\nd "}, [], {"summary": "a b c  d"}),
@@ -75,10 +81,22 @@ def test_an_empty_object_is_a_record() -> None:
         ({"model": "x" * 199 + "é"}, ["truncated /model"], {"model": "x" * 199}),
         ({"key": "k" * 9000}, [], {"key": "k" * 9000}),
         ({"key": " "}, [], {"key": None}),
-        ({"schema_version": "1"}, ["schema_version_defaulted /schema_version"], {"schema_version": 1}),
+        (
+            {"schema_version": "1"},
+            ["schema_version_defaulted /schema_version"],
+            {"schema_version": 1},
+        ),
         ({"schema_version": 2}, ["unknown_schema_version /schema_version"], {"schema_version": 2}),
-        ({"schema_version": 2**53}, ["schema_version_defaulted /schema_version"], {"schema_version": 1}),
-        ({"occurred_at": "2026-01-02T03:04:05+01:00"}, [], {"occurred_at": "2026-01-02T02:04:05.000000Z"}),
+        (
+            {"schema_version": 2**53},
+            ["schema_version_defaulted /schema_version"],
+            {"schema_version": 1},
+        ),
+        (
+            {"occurred_at": "2026-01-02T03:04:05+01:00"},
+            [],
+            {"occurred_at": "2026-01-02T02:04:05.000000Z"},
+        ),
         (
             {"occurred_at": "2016-12-31T23:59:60Z"},
             ["invalid_format /context/occurred_at_raw"],
@@ -89,7 +107,11 @@ def test_an_empty_object_is_a_record() -> None:
             ["coerced /context/occurred_at_raw", "invalid_format /context/occurred_at_raw"],
             {"context": {"occurred_at_raw": "5"}},
         ),
-        ({"context": {"a": 1, "b": None, "c": ""}}, ["coerced /context/a", "coerced /context/b"], {"context": {"a": "1"}}),
+        (
+            {"context": {"a": 1, "b": None, "c": ""}},
+            ["coerced /context/a", "coerced /context/b"],
+            {"context": {"a": "1"}},
+        ),
         ({"context": {"a": "x" * 2001}}, ["truncated /context/a"], {"context": {"a": "x" * 2000}}),
         ({"context": [1]}, ["moved_to_payload /payload/context_raw"], {"context": None}),
         ({"payload": "p"}, ["payload_wrapped /payload/value", "unknown_field /payload/value"], {}),
@@ -117,11 +139,17 @@ def test_each_rule(change: dict[str, Any], warnings: list[str], members: dict[st
         ({"evidence": {}}, ["type_mismatch /payload/evidence"]),
         (
             {"evidence": [1, {"tool": 1, "x": 1}]},
-            ["type_mismatch /payload/evidence/0", "type_mismatch /payload/evidence/1/tool", "unknown_field /payload/evidence/1/x"],
+            [
+                "type_mismatch /payload/evidence/0",
+                "type_mismatch /payload/evidence/1/tool",
+                "unknown_field /payload/evidence/1/x",
+            ],
         ),
     ],
 )
-def test_the_guide_of_a_friction_warns_and_changes_nothing(payload: dict[str, Any], warnings: list[str]) -> None:
+def test_the_guide_of_a_friction_warns_and_changes_nothing(
+    payload: dict[str, Any], warnings: list[str]
+) -> None:
     """A payload that differs from the guide is stored as given."""
     found = made({**WHOLE, "payload": {**WHOLE["payload"], **payload}})
     assert [f"{code} {pointer}" for code, pointer in codes(found)] == warnings
@@ -137,7 +165,9 @@ def test_two_findings_of_a_review_with_one_id_are_told() -> None:
 
 def test_what_is_mended_is_told_where_it_is_stored() -> None:
     """Pointers follow members that are moved or wrapped."""
-    body = b'{"kind":"x","kind":"y","more":{"a":1,"a":2},"payload":["\xff"],"context":{"c":"\\ud800"}}'
+    body = (
+        b'{"kind":"x","kind":"y","more":{"a":1,"a":2},"payload":["\xff"],"context":{"c":"\\ud800"}}'
+    )
     found = codes(made(body))
     assert [item for item in found if item[0] in ("invalid_utf8", "duplicate_key")] == [
         ("invalid_utf8", "/payload/value/0"),
@@ -150,7 +180,9 @@ def test_what_is_mended_is_told_where_it_is_stored() -> None:
 def test_more_context_than_fits_moves_to_the_payload() -> None:
     """The first 32 names by code point stay, the others are kept in `context_overflow`."""
     context = {f"k{number:02d}": number for number in range(40)}
-    found = made({**WHOLE, "context": context, "payload": {**WHOLE["payload"], "context_overflow": 1}})
+    found = made(
+        {**WHOLE, "context": context, "payload": {**WHOLE["payload"], "context_overflow": 1}}
+    )
     assert list(found.members["context"]) == [f"k{number:02d}" for number in range(32)]
     overflow = {f"k{number:02d}": Number(str(number)) for number in range(32, 40)}
     assert found.members["payload"]["context_overflow"] == overflow
@@ -181,7 +213,9 @@ def test_only_four_bodies_are_refused(body: bytes, status: int, code: str) -> No
     assert (refused.value.status, refused.value.code) == (status, code)
 
 
-MEMBER_NAMES = st.sampled_from([*MEMBERS, "moved", "context_overflow", "details"]) | json_trees.TEXTS
+MEMBER_NAMES = (
+    st.sampled_from([*MEMBERS, "moved", "context_overflow", "details"]) | json_trees.TEXTS
+)
 BODIES = st.dictionaries(MEMBER_NAMES, json_trees.TREES | json_trees.OBJECTS, max_size=8)
 
 
@@ -208,7 +242,10 @@ def test_a_record_filed_again_is_the_same_content(body: dict[str, Any]) -> None:
 def test_key_and_time_are_no_content(body: dict[str, Any], name: str, value: str) -> None:
     """A replay may differ in key and time."""
     body = {**body, "context": {}}
-    assert normalise(compact({**body, name: value})).content_hash == normalise(compact({**body, name: ""})).content_hash
+    assert (
+        normalise(compact({**body, name: value})).content_hash
+        == normalise(compact({**body, name: ""})).content_hash
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,19 @@ import pytest
 from hypothesis import given
 
 from agentfeedback_submit.canonical import canonical, compact
-from agentfeedback_submit.tokens import MAX_DEPTH, NotJson, Number, TooDeep, members, parse, text_bytes
+from agentfeedback_submit.tokens import (
+    MAX_DEPTH,
+    NotJson,
+    Number,
+    TooDeep,
+    members,
+    parse,
+    text_bytes,
+)
 
-_spec = importlib.util.spec_from_file_location("json_trees", Path(__file__).with_name("json_trees.py"))
+_spec = importlib.util.spec_from_file_location(
+    "json_trees", Path(__file__).with_name("json_trees.py")
+)
 assert _spec is not None and _spec.loader is not None
 json_trees = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(json_trees)

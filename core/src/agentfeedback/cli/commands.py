@@ -180,7 +180,8 @@ input, prints nothing, and its status is always 0.""",
         about="""Shows each plugin's name, version and hooks, and why one could not be loaded. AGENTFEEDBACK_BLOCK=a,b
 leaves plugins out; a gate cannot be left out: without it every session is refused.
 
- agentfeedback plugins --json""",
+ agentfeedback plugins --json
+ agentfeedback plugins new aider""",
         target="agentfeedback.cli.plugins:run",
     ),
     Command(

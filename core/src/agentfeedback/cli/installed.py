@@ -6,9 +6,9 @@ Their modules are loaded only here; to run one of them, none but its own is.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from agentfeedback.cli.arguments import Command
+from agentfeedback.installed import found
 
 GROUP = "agentfeedback.commands"
 
@@ -20,10 +20,10 @@ def installed_commands() -> tuple[Command, ...]:
     """
     modules: dict[str, list[str]] = {}
     taken: set[str] = set()
-    for entry_point in entry_points(group=GROUP):
+    for entry_point in found((GROUP,)):
         if entry_point.name not in taken:  # the first on the path, as with modules
             taken.add(entry_point.name)
-            modules.setdefault(entry_point.module, []).append(entry_point.name)
+            modules.setdefault(entry_point.value.partition(":")[0], []).append(entry_point.name)
     return tuple(command for module in sorted(modules) for command in _of(module, modules[module]))
 
 

@@ -143,13 +143,14 @@ def _find(commands: Sequence[Command], words: list[str]) -> tuple[Command | None
 
 def _installed_command(words: list[str]) -> int:
     """Run a command that another distribution brings (entry points `agentfeedback.commands`)."""
-    from importlib.metadata import entry_points
-
+    from agentfeedback import installed
     from agentfeedback.cli.commands import COMMANDS
 
-    for entry_point in entry_points(group="agentfeedback.commands", name=words[0]):
+    for point in installed.found(("agentfeedback.commands",)):
+        if point.name != words[0]:
+            continue
         try:
-            run = entry_point.load()
+            run = installed.named(point.value)
         except Exception as error:
             from agentfeedback.host import described
 

@@ -1,14 +1,33 @@
-"""One body sent to where submissions go, and what its answer means (platform details 1.6 and 2.4)."""
+"""One body sent to where submissions go, and what became of it (platform details 1.6 and 2.4)."""
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
+from attrs import evolve
+
+from agentfeedback.reader import reason_of
+
+from . import backoff
 from .build import Body
+from .classify import Verdict, classify, positive
 from .envelope import Refused, normalise
+from .mode import LOCAL
 from .outcome import Outcome, Word
 from .reply import Reply
 from .service import Service
+from .spool import Held, Spool
+from .spool_entry import Entry
+
+#: Makes a server's text fit to be shown or kept.
+Scrub = Callable[[str], str]
+_UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+#: How much of a server's message is shown, in characters.
+_MESSAGE = 2000
 
 
 class Destination(Protocol):
@@ -25,7 +44,7 @@ class Destination(Protocol):
 class Local:
     """The database of this machine."""
 
-    name = "local"
+    name = LOCAL
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -35,39 +54,84 @@ class Local:
         return self.service.create(body)
 
 
-def deliver(body: Body, destination: Destination) -> Outcome:
-    """Send a body once and say what became of it."""
-    return outcome_of(body, destination.send(body.data))
+def deliver(
+    body: Body, destination: Destination, spool: Spool | None = None, scrub: Scrub = str
+) -> Outcome:
+    """Send a body once and say what became of it; what is not delivered goes to the spool, if there is one.
+
+    For a server the body is in the spool before it is sent, so that not even a kill in between
+    loses it. `scrub` is for the server's texts.
+    """
+    entry = Entry(body.kind, body.key, destination.name, time.time_ns(), body.data)
+    held: Held | None = None
+    if spool is not None and destination.name != LOCAL:
+        # Without room for it the report may still be delivered: if not, keeping it is tried again.
+        with suppress(OSError):
+            held = spool.hold(entry)
+    reply = destination.send(body.data)
+    verdict = classify(reply, body.kind, body.key)
+    outcome = outcome_of(body, reply, verdict, scrub)
+    if spool is None:
+        return outcome
+    try:
+        if verdict.action == "spool":
+            held = held or spool.hold(entry)
+            spool.release(held, tried_once(entry, verdict, reply, spool.now()))
+            outcome.outcome, outcome.reason = "spooled", verdict.reason
+        elif verdict.action == "reject":
+            refuse(spool, entry, held, reply, scrub)
+        elif held is not None:
+            spool.done(held)
+    except OSError as error:
+        return _unkept(outcome, verdict, held, reason_of(error))
+    return outcome
 
 
-def outcome_of(body: Body, reply: Reply) -> Outcome:
-    """What an answer to a create means."""
+def tried_once(entry: Entry, verdict: Verdict, reply: Reply, now: int) -> Entry:
+    """An entry after an attempt that did not deliver it."""
+    attempts = entry.attempts + 1
+    until = 0
+    if verdict.waits:
+        asked = backoff.retry_after(reply.headers.get("Retry-After", ""), now / 1e9)
+        until = backoff.not_before(attempts, asked, now)
+    return evolve(entry, attempts=attempts, not_before=until, last_error=verdict.reason)
+
+
+def refuse(spool: Spool, entry: Entry, held: Held | None, reply: Reply, scrub: Scrub) -> None:
+    """Keep a refused entry beside the answer, at most 64 KiB of it. Raises `OSError`."""
+    from agentfeedback.scrub import cut
+
+    answer = scrub(reply.encoded().decode("utf-8", "replace")) if reply.body or reply.text else ""
+    spool.refuse(entry, held, status=reply.status, response=cut(answer, 1 << 16))
+
+
+def outcome_of(body: Body, reply: Reply, verdict: Verdict, scrub: Scrub = str) -> Outcome:
+    """What an answer to a create means, as long as nothing is kept of it."""
     answer: dict[str, Any] = reply.body if isinstance(reply.body, dict) else {}
-    if not reply.ok:
-        word, reason = _refusals(reply.status)
-        existing = next(
-            (item["existing_id"] for item in answer.get("details", ()) if "existing_id" in item),
-            None,
-        )
+    own = [warning.plain() for warning in body.warnings]
+    if verdict.action == "delivered":
+        record = answer["submission"]
+        uid = record.get("uid")
         return Outcome(
-            word,
+            "submitted" if reply.status == 201 else "duplicate",
             body.kind,
             body.key,
-            id=existing,
+            id=positive(record["id"]),
+            uid=uid if isinstance(uid, str) and _UID.fullmatch(uid) else "",
             request_id=reply.request_id,
-            reason=reason,
-            message=answer.get("message", ""),
-            warnings=[warning.plain() for warning in body.warnings],
+            warnings=[*own, *_warnings(answer, scrub)],
         )
-    record = answer["submission"]
+    word, reason = _refusal(verdict, reply.status)
+    message = answer.get("message")
     return Outcome(
-        "submitted" if reply.status == 201 else "duplicate",
-        record["kind"],
-        record.get("key", ""),
-        id=record["id"],
-        uid=record["uid"],
+        word,
+        body.kind,
+        body.key,
+        id=_existing(answer),
         request_id=reply.request_id,
-        warnings=[*(warning.plain() for warning in body.warnings), *answer["warnings"]],
+        reason=reason,
+        message=scrub(message)[:_MESSAGE] if isinstance(message, str) else "",
+        warnings=own,
     )
 
 
@@ -77,19 +141,48 @@ def tried(body: Body) -> Outcome:
     try:
         found = normalise(body.data)
     except Refused as refused:
-        word, reason = _refusals(refused.status)
+        reason = "body_too_large" if refused.status == 413 else "rejected"
         return Outcome(
-            word, body.kind, body.key, reason=reason, message=refused.message, warnings=own
+            "rejected", body.kind, body.key, reason=reason, message=refused.message, warnings=own
         )
     warnings = [*own, *(warning.plain() for warning in found.warnings)]
     return Outcome("valid", body.kind, body.key, warnings=warnings)
 
 
-def _refusals(status: int) -> tuple[Word, str]:
-    if status == 409:
+def _unkept(outcome: Outcome, verdict: Verdict, held: Held | None, problem: str) -> Outcome:
+    """The outcome where the disk did not do its part."""
+    if verdict.action == "spool" and held is None:
+        outcome.outcome, outcome.reason = "error", "spool_unwritable"
+        outcome.message = f"it was not delivered ({verdict.reason}) and not kept: {problem}"
+    elif verdict.action == "spool":  # it lies in the spool as it was written before it was sent
+        outcome.outcome, outcome.reason = "spooled", verdict.reason
+    elif verdict.action == "reject":
+        outcome.reason = "rejected_unwritable"
+    return outcome
+
+
+def _refusal(verdict: Verdict, status: int) -> tuple[Word, str]:
+    if verdict.action == "mismatch":
         return "mismatch", ""
-    if status == 413:
-        return "rejected", "body_too_large"
-    if status < 500:
-        return "rejected", "rejected"
+    if verdict.action == "reject":
+        return "rejected", "body_too_large" if status == 413 else "rejected"
     return "error", "unavailable"
+
+
+def _existing(answer: dict[str, Any]) -> int | None:
+    details = answer.get("details")
+    for item in details if isinstance(details, list) else ():
+        if isinstance(item, dict) and (id := positive(item.get("existing_id"))) is not None:
+            return id
+    return None
+
+
+def _warnings(answer: dict[str, Any], scrub: Scrub) -> list[dict[str, Any]]:
+    """The receiver's warnings, those of them that are ones."""
+    found = answer.get("warnings")
+    kept = []
+    for item in found if isinstance(found, list) else ():
+        texts = {name: item.get(name) for name in ("code", "pointer", "message")} if isinstance(item, dict) else {}
+        if texts and all(isinstance(value, str) for value in texts.values()):
+            kept.append({name: scrub(str(value)) for name, value in texts.items()})
+    return kept

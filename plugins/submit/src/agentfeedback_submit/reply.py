@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from attrs import define, field, frozen
 
@@ -22,6 +22,8 @@ STATUS = {
     "internal_error": 500,
     "unavailable": 503,
 }
+#: The status of a reply that never came.
+UNANSWERED = 0
 
 
 @frozen(eq=False)
@@ -40,7 +42,7 @@ class Reply:
     @property
     def ok(self) -> bool:
         """Whether it was done."""
-        return self.status < 300
+        return 200 <= self.status < 300
 
     def encoded(self) -> bytes:
         """The body as it is sent."""
@@ -92,6 +94,17 @@ class Refusal(Exception):
 def invalid(code: str, pointer: str, message: str) -> Refusal:
     """A `validation_error` about one member or parameter."""
     return Refusal("validation_error", message, (Detail(code, pointer, message),))
+
+
+def unanswered(reason: Literal["network", "timeout"]) -> Reply:
+    """In place of an answer that did not come, with a word that says why."""
+    return Reply(UNANSWERED, {"error": reason, "message": _UNANSWERED[reason]})
+
+
+_UNANSWERED = {
+    "network": "the server cannot be reached",
+    "timeout": "the server did not answer in time",
+}
 
 
 def request_id() -> str:

@@ -1,0 +1,187 @@
+"""A server asked over HTTP: one request, one answer, never later than its time (platform details 1.6).
+
+Every answer is a `Reply`, and so is none: `reply.unanswered`. What a reply holds of the server's
+text never holds the key, even where the server sends it back.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from .collect import CLIENT
+from .mode import Server
+from .proxies import proxy_for
+from .reply import Reply, unanswered
+from .tokens import NotJson, parse
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse, PoolManager
+
+SUBMISSIONS = "/api/v1/submissions"
+META = "/api/v1/meta"
+#: Seconds until a connection has to stand, and until an answer has to be there.
+DIAL, TOTAL = 2.0, 10.0
+#: The largest answer that is taken, in bytes.
+LARGEST = 48 << 20
+_BLOCK = 1 << 16
+_HIDDEN = "[REDACTED:api_key]"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+
+
+class Client:
+    """Asks one server; connections are kept between requests. Redirects are not followed."""
+
+    def __init__(self, server: Server, environ: Mapping[str, str]) -> None:
+        self.url = server.url
+        self._key = server.key
+        self._environ = environ
+        self._pool: PoolManager | None = None
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Iterable[tuple[str, str]] = (),
+        body: bytes | None = None,
+        total: float = TOTAL,
+        type: str = "application/json",
+    ) -> Reply:
+        """Send one request; `total` seconds bound all of it, from the look-up of the name on."""
+        pairs = list(query)
+        url = f"{self.url}{path}" + (f"?{urlencode(pairs)}" if pairs else "")
+        headers = {
+            "Authorization": f"Bearer {self._key}",
+            "X-Api-Key": self._key,
+            "Accept": "application/json",
+            "User-Agent": CLIENT,
+        }
+        if body is not None:
+            headers["Content-Type"] = type
+        deadline = time.monotonic() + total
+        answers: list[Reply | BaseException] = []
+
+        def work() -> None:
+            try:
+                answers.append(self._asked(method, url, headers, body, deadline))
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked
+                answers.append(error)
+
+        # The time-outs of sockets begin anew with every byte, and those of name look-ups do not
+        # exist: only one who waits beside it can bound all of a request.
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        worker.join(total)
+        if not answers:
+            self._pool = None  # its connection is still busy
+            return unanswered("timeout")
+        answer = answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _asked(
+        self, method: str, url: str, headers: dict[str, str], body: bytes | None, deadline: float
+    ) -> Reply:
+        from urllib3 import Timeout
+        from urllib3.exceptions import HTTPError, TimeoutError
+
+        if self._pool is None:
+            self._pool = _pool(url, self._environ)
+        try:
+            response = self._pool.request(
+                method,
+                url,
+                body=body,
+                headers=headers,
+                redirect=False,
+                retries=False,
+                preload_content=False,
+                decode_content=False,
+                timeout=Timeout(connect=DIAL, read=max(0.001, deadline - time.monotonic())),
+            )
+            data = _content(response, deadline)
+        except (TimeoutError, _Late):
+            return unanswered("timeout")
+        except (HTTPError, OSError):
+            return unanswered("network")
+        return self._reply(response, data)
+
+    def _reply(self, response: BaseHTTPResponse, data: bytes | None) -> Reply:
+        body: Any = None
+        text: bytes | None = None
+        if data is not None:
+            try:
+                body = self._hidden(parse(data).value)
+            except NotJson:
+                body = None
+            if not isinstance(body, dict):
+                text = data.replace(self._key.encode(), _HIDDEN.encode())
+        id = response.headers.get("X-Request-Id", "")
+        if not _REQUEST_ID.fullmatch(id):
+            id = body.get("request_id", "") if isinstance(body, dict) else ""
+        if not isinstance(id, str) or not _REQUEST_ID.fullmatch(id) or self._key in id:
+            id = ""
+        asked = response.headers.get("Retry-After", "")
+        headers = {"Retry-After": asked} if asked else {}
+        return Reply(response.status, body, id, headers, text)
+
+    def _hidden(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(self._key, _HIDDEN)
+        if isinstance(value, list):
+            return [self._hidden(item) for item in value]
+        if isinstance(value, dict):
+            return {self._hidden(name): self._hidden(member) for name, member in value.items()}
+        return value
+
+
+class Remote:
+    """A server as the place where submissions go."""
+
+    def __init__(self, client: Client, total: float = TOTAL) -> None:
+        self.client = client
+        self.name = client.url
+        #: Seconds one request may take.
+        self.total = total
+
+    def send(self, body: bytes) -> Reply:
+        """Create a submission there."""
+        return self.client.ask("POST", SUBMISSIONS, body=body, total=self.total)
+
+
+class _Late(Exception):
+    """The time is over while the answer is still coming."""
+
+
+def _content(response: BaseHTTPResponse, deadline: float) -> bytes | None:
+    """The body; None where it is larger than what is taken."""
+    blocks = []
+    size = 0
+    try:
+        while block := response.read1(_BLOCK, decode_content=False):
+            blocks.append(block)
+            size += len(block)
+            if size > LARGEST:
+                response.close()
+                return None
+            if time.monotonic() > deadline:
+                raise _Late
+    finally:
+        response.release_conn()
+    return b"".join(blocks)
+
+
+def _pool(url: str, environ: Mapping[str, str]) -> PoolManager:
+    import urllib3
+
+    proxy = proxy_for(url, environ)
+    if proxy is None:
+        return urllib3.PoolManager(num_pools=1, maxsize=1)
+    headers = urllib3.make_headers(proxy_basic_auth=proxy.credentials) if proxy.credentials else {}
+    return urllib3.ProxyManager(proxy.url, num_pools=1, maxsize=1, proxy_headers=headers)

@@ -1,0 +1,239 @@
+"""The documentation is true: names and flags are all there, links lead somewhere, and shown output is printed."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+import shutil
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from agentfeedback import errors, log, moment, reader, record, teller, wire
+from agentfeedback.cli.commands import COMMANDS
+from agentfeedback.config_check import KEYS
+from tests.conftest import ROOT, Machine
+
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "node_modules" not in path.parts)
+EVERY_PAGE = [
+    ROOT / "README.md",
+    *PAGES,
+    *sorted(ROOT.glob("*/*/README.md")),
+    ROOT / "core/README.md",
+]
+#: Where the packaged sample belongs in a home.
+SAMPLE = {"claude-code": ".claude", "codex": ".codex"}
+SHOWN_HOME = "/home/user"
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CELL = re.compile(r"^\| `([^`|]+)`", re.MULTILINE)
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text of each second-level section of a reference page, by its heading."""
+    text = (DOCS / "reference" / page).read_text()
+    return dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+
+
+def documented(body: str) -> list[str]:
+    """What the first cells of a section's tables name."""
+    return _CELL.findall(body)
+
+
+# -- the reader's contract ---------------------------------------------------------------------
+
+
+def members(kind: type) -> set[str]:
+    """The public attributes of a class, and its methods with their arguments."""
+    found = {each for each in getattr(kind, "__annotations__", {}) if not each.startswith("_")}
+    for base in (kind, kind.__base__ or object):
+        for attribute, value in vars(base).items():
+            if attribute.startswith("_") or base is object:
+                continue
+            if inspect.isfunction(value):
+                found.add(attribute + arguments(value))
+            elif isinstance(value, property):
+                found.add(attribute)
+    if attrs.has(kind):
+        found |= {field.name for field in attrs.fields(kind)}
+    elif kind is not record.Record:
+        code = inspect.getsource(kind.__init__) if "__init__" in vars(kind) else ""
+        found |= set(re.findall(r"self\.([a-z]\w*)(?:: [^=]+)? = ", code))
+    return found
+
+
+def arguments(function: Any) -> str:
+    bare = [
+        each.replace(annotation=inspect.Parameter.empty)
+        for each in inspect.signature(function).parameters.values()
+        if each.name != "self"
+    ]
+    return str(inspect.Signature(bare))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        reader.Reader,
+        reader.Home,
+        reader.Report,
+        reader.Session,
+        reader.Place,
+        reader.Encoding,
+        teller.Teller,
+        log.Log,
+    ],
+    ids=lambda kind: kind.__name__,
+)
+def test_every_member_of_the_readers_contract_is_documented(kind: type) -> None:
+    """The tables of a class's section are its public attributes and its methods with their arguments, and no others."""
+    told = documented(sections("readers.md")[f"`{kind.__name__}`"])
+    assert sorted(told) == sorted(members(kind))
+
+
+@pytest.mark.parametrize("module", [log, record, moment], ids=lambda module: module.__name__)
+def test_every_name_readers_import_is_documented(module: types.ModuleType) -> None:
+    """The section of a module names its public functions and classes, each with its arguments."""
+    told = documented(sections("readers.md")[f"`{module.__name__}`"])
+    public = {
+        name + (arguments(value) if inspect.isfunction(value) else "")
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    }
+    assert sorted(set(told) - {"Raw", "INVALID"}) == sorted(public - {"digest_form", "R"})
+
+
+# -- commands, keys, records ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_is_documented_with_its_flags(command: Any) -> None:
+    """Each command has a section with its arguments, a table of exactly its flags, and an example that is run."""
+    title = f"`agentfeedback {command.name} {command.arguments}`".replace(" `", "`")
+    body = sections("command-line.md")[title]
+    assert documented(body) == [f"--{flag.name}" for flag in command.flags]
+    examples = [code for kind, code in _FENCE.findall(body) if kind == "console"]
+    assert any(f"$ agentfeedback {command.name}" in code for code in examples)
+
+
+def test_every_key_of_the_configuration_is_documented() -> None:
+    """Each table of `config.toml` that is checked has a section that names each of its keys."""
+    told = sections("config.md")
+    for table, keys in KEYS.items():
+        assert set(documented(told[f"`[{table}]`"])) == set(keys)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        wire.DigestRun,
+        wire.Digest,
+        wire.Event,
+        wire.Counts,
+        wire.Retry,
+        wire.Flagged,
+        wire.DigestError,
+    ],
+)
+def test_every_member_of_a_digest_is_documented(kind: type) -> None:
+    """The section of a record names its members as JSON does, in the order they are printed."""
+    names = [field.metadata.get("name") or field.name for field in attrs.fields(kind)]
+    assert documented(sections("digest-format.md")[f"`{kind.__name__}`"]) == names
+
+
+def test_every_state_and_error_is_documented() -> None:
+    """The page of errors names each state of a session, and each kind of error with its exit status."""
+    told = sections("errors.md")
+    assert documented(told["States"]) == list(wire.STATES)
+    body = told["Exit statuses"]
+    for kind in vars(errors).values():
+        if inspect.isclass(kind) and kind.__module__ == errors.__name__:
+            assert re.search(
+                rf"^\| {kind.exit_status} \|.*`{kind.__name__}`", body, re.MULTILINE
+            ), kind
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of a page is a file or folder of the repository, and its anchor a heading there."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in set(anchors(target)), link
+
+
+def anchors(page: Path) -> Iterator[str]:
+    for heading in re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize(
+    "page", [each for each in PAGES if "```console" in each.read_text()], ids=name
+)
+def test_shown_output_is_printed(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, page: Path
+) -> None:
+    """The commands of a page print what it shows, one after the other, in a home that holds the packaged sample.
+
+    A TOML block that begins with the path of a file is that file. A line `…` stands for any lines,
+    `# exit N` behind a command for its status; how wide columns are does not matter.
+    """
+    for harness, folder in SAMPLE.items():
+        shutil.copytree(ROOT / "core/src/agentfeedback/sample" / harness, machine.home / folder)
+    monkeypatch.chdir(machine.home)
+    for kind, code in _FENCE.findall(page.read_text()):
+        first, _, rest = code.partition("\n")
+        if kind == "toml" and first.startswith("# ~/"):
+            path = machine.home / first.removeprefix("# ~/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rest)
+        if kind == "console":
+            for line, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
+                run(machine, line, shown)
+
+
+def run(machine: Machine, line: str, shown: str) -> None:
+    words = shlex.split(line, comments=True)
+    environ = {}
+    while "=" in words[0]:
+        variable, _, value = words.pop(0).partition("=")
+        environ[variable] = value
+    assert words[0] == "agentfeedback", line
+    result = machine.call(*words[1:], **environ)
+    status = re.search(r"# exit (\d)", line)
+    printed = (result.text + result.err).replace(str(machine.home), SHOWN_HOME)
+    assert result.status == (int(status[1]) if status else 0), printed
+    parts = [re.escape(" ".join(each.split())) for each in shown.splitlines()]
+    pattern = "".join("(?:.*\n)*?" if part == "…" else f"{part}\n" for part in parts)
+    got = "".join(" ".join(each.split()) + "\n" for each in printed.splitlines())
+    assert re.fullmatch(pattern, got), f"$ {line}\n{printed}"
+
+
+def test_code_of_the_tutorial_is_that_of_the_example() -> None:
+    """Each piece of Python in the reader's tutorial stands in the example reader, and each file's text in the template."""
+    example = [path.read_text() for path in sorted((DOCS / "examples").rglob("*.py"))]
+    pieces = [
+        code
+        for kind, code in _FENCE.findall((DOCS / "tutorial/first-reader.md").read_text())
+        if kind == "python"
+    ]
+    assert len(pieces) >= 4
+    for piece in pieces:
+        assert any(piece in text for text in example), piece

@@ -1,0 +1,148 @@
+"""What a third party has: wheels of the core and the kit, `plugins new`, and the example reader beside the docs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Machine, find_uv, is_offline
+from tests.test_layers import PUBLIC, imports
+
+KIT = "plugins/pytest-agentfeedback"
+EXAMPLE = ROOT / "docs/examples/agentfeedback-pi"
+
+
+class Bench:
+    """A virtual environment with the wheels of the core and the kit, and what they ask for."""
+
+    def __init__(self, folder: Path, wheels: list[Path]) -> None:
+        self.python = folder / "venv/bin/python"
+        self.home = folder / "home"
+        self.home.mkdir(parents=True)
+        uv = find_uv()
+        if uv is None:
+            pytest.skip("uv is not installed")
+        self.uv = uv
+        self._run(uv, "venv", "--quiet", "--python", sys.executable, str(folder / "venv"))
+        self.install(*map(str, wheels))
+
+    def install(self, *what: str) -> None:
+        self._run(self.uv, "pip", "install", "--quiet", "--python", str(self.python), *what)
+
+    def pytest(self, folder: Path) -> tuple[int, str]:
+        """Run the tests of a package as its author does."""
+        environ = {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        command = [str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        done = subprocess.run(
+            command, cwd=folder, env=environ, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def _run(self, *command: str) -> None:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode and is_offline(done.stderr):
+            pytest.skip("the packages cannot be fetched here")
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def bench(tmp_path: Path, wheel: Callable[[str], Path]) -> Bench:
+    return Bench(tmp_path / "bench", [wheel("core"), wheel(KIT)])
+
+
+@pytest.mark.slow
+def test_new_reader_installs_and_passes_the_kit(
+    machine: Machine, bench: Bench, tmp_path: Path
+) -> None:
+    """What `plugins new` writes installs beside the built wheels and passes its tests, goldens included."""
+    made = machine.run("plugins", "new", "my-agent2", "--into", str(tmp_path))
+    assert made.status == 0, made.err
+    package = tmp_path / "agentfeedback-my-agent2"
+    bench.install(f"{package}[test]")
+    status, printed = bench.pytest(package)
+    assert status == 0, printed
+    assert (
+        "my-agent2: 6 labelled, 0 unlabelled, 6/6 classes" in printed
+        and "skipped" not in printed.splitlines()[-1]
+    )
+
+
+@pytest.mark.slow
+def test_example_reader_passes_the_kit(bench: Bench, tmp_path: Path) -> None:
+    """The example reader of pi, which is no member of the workspace, passes against the built wheels."""
+    package = tmp_path / EXAMPLE.name
+    shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    bench.install(f"{package}[test]")
+    status, printed = bench.pytest(package)
+    assert status == 0, printed
+    assert "6/6 classes" in printed
+
+
+def test_example_reader_imports_public_names_alone() -> None:
+    """The example uses the public modules of the core and its own, and no other reader."""
+    sources = sorted(EXAMPLE.glob("src/**/*.py"))
+    used = {name for path in sources for name in imports(path) if name.startswith("agentfeedback")}
+    assert sources and used and used - PUBLIC == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("Aider", 'harness name "Aider": want words of a-z and 0-9 joined by dashes'),
+        ("2fast", "want words"),
+        ("a--b", "want words"),
+        ("../x", "want words"),
+        ("", "want words"),
+        ("a" * 41, "at most 40 characters"),
+        ("codex", "codex has a reader of this project"),
+        ("opencode", "opencode has a reader of this project"),
+    ],
+)
+def test_name_no_harness_can_have_is_refused(
+    machine: Machine, tmp_path: Path, name: str, problem: str
+) -> None:
+    """A name that refs and packages cannot carry, or that is taken, writes nothing and exits 2."""
+    target = tmp_path / "into"
+    target.mkdir()
+    result = machine.call("plugins", "new", name, "--into", str(target))
+    assert (result.status, result.out) == (2, b"")
+    assert problem in result.err and len(result.err.splitlines()) == 1
+    assert list(target.iterdir()) == []
+
+
+def test_what_is_there_is_left_alone(machine: Machine, tmp_path: Path) -> None:
+    """An existing folder, even an empty one, and a missing parent are refused, and nothing is changed."""
+    (tmp_path / "agentfeedback-aider").mkdir()
+    there = machine.call("plugins", "new", "aider", "--into", str(tmp_path))
+    assert there.status == 1 and "agentfeedback-aider is there already" in there.err
+    assert list((tmp_path / "agentfeedback-aider").iterdir()) == []
+    gone = machine.call("plugins", "new", "aider", "--into", str(tmp_path / "gone"))
+    assert gone.status == 1 and "no such file or directory" in gone.err
+    assert not (tmp_path / "gone").exists()
+
+
+def test_wrong_number_of_names_is_a_usage_error(machine: Machine) -> None:
+    """`plugins new` takes one name; `plugins` takes none."""
+    for words in (("new",), ("new", "a", "b"), ("nwe", "a")):
+        result = machine.call("plugins", *words)
+        assert result.status == 2 and "wrong number of arguments for plugins" in result.err
+
+
+def test_without_the_kit_the_command_says_how_to_get_it(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The template comes with the kit: where that is not installed, the error names the pip command."""
+    monkeypatch.setitem(sys.modules, "pytest_agentfeedback.scaffold", None)
+    monkeypatch.setitem(sys.modules, "pytest_agentfeedback", None)
+    result = machine.call("plugins", "new", "aider")
+    assert result.status == 1 and "pip install pytest-agentfeedback" in result.err
