@@ -114,10 +114,14 @@ def goldens(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def wheels(session: nox.Session) -> None:
-    """Build every wheel, install the core and each subset of readers in a bare environment, and use them."""
+    """Build every wheel, use the core with each subset of readers, and the kit with a third party's readers."""
     session.install("build", *group("tests"))
     session.run(
-        "pytest", "tests/test_wheels.py", *session.posargs, env={"AGENTFEEDBACK_WHEELS": "all"}
+        "pytest",
+        "tests/test_wheels.py",
+        "tests/test_third_party.py",
+        *session.posargs,
+        env={"AGENTFEEDBACK_WHEELS": "all"},
     )
 
 

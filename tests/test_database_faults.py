@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import resource
 import sqlite3
@@ -163,6 +165,30 @@ def test_full_disk_is_one_error_and_loses_nothing(machine: Machine) -> None:
     assert len(rows) == 402
     assert machine.call("sessions", *WRITING[2]).status == 0
     assert machine.state("codex:s1") == ("processed", "")
+
+
+def test_full_file_system_is_one_error_and_loses_nothing(machine: Machine, tmp_path: Path) -> None:
+    """On a disk without room a digest fails with one error that says so (where a test may mount a small one)."""
+    small = tmp_path / "small"
+    small.mkdir()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "umount2") or libc.mount(b"none", bytes(small), b"tmpfs", 0, b"size=1m"):
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        machine.environ["XDG_DATA_HOME"] = str(small)
+        assert machine.run("sessions", "digest", "codex:s1").status == 0
+        kept = small / "agentfeedback/agentfeedback.db"
+        with contextlib.suppress(OSError), (small / "filler").open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                continue
+        result = machine.run("sessions", "digest", "--unprocessed", "--json")
+        assert (result.status, result.out) == (1, b"")
+        assert str(kept) in result.err and "space" in result.err
+        (small / "filler").unlink()
+        marked = machine.run("sessions", "mark", "codex:s1", "--outcome", "nothing")
+        assert (marked.status, marked.err) == (0, "")
+    finally:
+        libc.umount2(bytes(small), 2)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read and write everything")

@@ -479,7 +479,7 @@ def test_hook_doctor_sections(machine: Machine) -> None:
         from agentfeedback.checkup import Section
         @hookimpl
         def doctor_sections(checkup):
-            return [Section("spool", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
+            return [Section("queue", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
     """
     plugin(machine, "spooler", code)
     plugin(
@@ -499,11 +499,11 @@ def test_hook_doctor_sections(machine: Machine) -> None:
     )
     done = machine.run("doctor", "--json")
     assert done.status == 1
-    assert done.json["spool"] == {"pending": 2}
+    assert done.json["queue"] == {"pending": 2}
     assert done.json["database"]["path"] == str(machine.database)
     assert sorted(done.json["problems"]) == [
         "it is full; empty it",
         "plugin failing failed in doctor_sections: OSError; update or uninstall it",
         "plugin taking failed in doctor_sections: ValueError; update or uninstall it",
     ]
-    assert "spool      2 pending\n" in machine.run("doctor").text
+    assert "queue      2 pending\n" in machine.run("doctor").text

@@ -129,7 +129,7 @@ def test_the_collect_table_is_read(tmp_path: Path) -> None:
 def test_unknown_keys_and_tables_are_ignored(tmp_path: Path) -> None:
     """A newer file stays readable."""
     path = written(
-        tmp_path, 'url = 5\n[collect]\nlater = 1\ndisabled = true\n[later]\ndisabled = "no"\n'
+        tmp_path, 'later_key = 5\n[collect]\nlater = 1\ndisabled = true\n[later]\ndisabled = "no"\n'
     )
     assert load(path).collect.disabled is True
 

@@ -7,27 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentfeedback.config import regular_bytes, strings, toml
+from agentfeedback.config_keys import keys_of
 from agentfeedback.policy import expanded
 from agentfeedback.reader import reason_of
 from agentfeedback.repository import FILE, FILE_LIMIT
 
 #: The keys of each table whose keys are checked.
 KEYS: Mapping[str, frozenset[str]] = {
-    "collect": frozenset(("disabled", "deny_paths", "opt_in_only", "opt_in_paths")),
-    "context": frozenset(
-        ("cwd", "drop", "app", "workspace", "url", "channel", "task_id", "workflow")
-    ),
-    "detect": frozenset(
-        (
-            "nudge",
-            "same_tool",
-            "same_command",
-            "session_failures",
-            "interval_minutes",
-            "max_per_session",
-        )
-    ),
-    "sessions": frozenset(("quiet", "push_batch", "push_budget")),
+    table: keys_of(table) for table in ("collect", "context", "detect", "sessions")
 }
 _LISTS = ("deny_paths", "opt_in_paths")
 

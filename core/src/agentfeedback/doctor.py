@@ -23,6 +23,7 @@ from agentfeedback.errors import AgentFeedbackError, ConfigError
 from agentfeedback.host import BLOCK_VARIABLE, HARNESSES, Host, Plugin, dist_of
 from agentfeedback.listing import shown_store
 from agentfeedback.repository import repository_root
+from agentfeedback.settings import without_userinfo
 from agentfeedback.stores import StoreSeen
 from agentfeedback.wire_doctor import (
     ConfigFile,
@@ -143,7 +144,7 @@ class _Diagnosis:
     def _connection(self, tables: Mapping[str, Any], *, readable: bool) -> None:
         doctor = self._doctor
         url, doctor.url.source = _setting(self._environ, URL_VARIABLE, tables, "url")
-        doctor.url.value = _without_userinfo(url)
+        doctor.url.value = without_userinfo(url)
         key, doctor.api_key.source = _setting(self._environ, API_KEY_VARIABLE, tables, "api_key")
         doctor.api_key.set = bool(key)
         if url:
@@ -290,9 +291,3 @@ def _setting(
         return environ[variable], "env"
     value = tables.get(key)
     return (value, "config") if isinstance(value, str) and value else ("", "")
-
-
-def _without_userinfo(url: str) -> str:
-    before, scheme, rest = url.rpartition("://")
-    authority, slash, path = rest.partition("/")
-    return before + scheme + authority.rpartition("@")[2] + slash + path

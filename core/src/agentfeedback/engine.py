@@ -17,7 +17,7 @@ from agentfeedback.config import Config, Paths, load
 from agentfeedback.examine import Examiner, Seen
 from agentfeedback.facts_cache import FactsCache
 from agentfeedback.host import Host
-from agentfeedback.listing import listed, shown_store, without_file
+from agentfeedback.listing import listed, scrubbed, shown_store, without_file
 from agentfeedback.reader import Home
 from agentfeedback.refs import Ref
 from agentfeedback.registered import usable_detector, usable_format
@@ -134,17 +134,17 @@ class Engine:
         """Every session with its state; `since` in nanoseconds since the epoch."""
         stores = self.stores(self._in_scope(harness))
         rows = self.store.rows()
-        text = self.scrubber.text
         shown = [
-            (seen.when, seen.ref, listed(seen, text))
-            for seen in self._examined(stores, rows, since)
+            (seen.when, seen.ref, listed(seen)) for seen in self._examined(stores, rows, since)
         ]
-        shown += [(_NO_TIME, item.ref, item) for item in without_file(stores, rows, text)]
+        shown += [(_NO_TIME, item.ref, item) for item in without_file(stores, rows)]
         if unprocessed:
             shown = [item for item in shown if item[2].state in ("new", "changed")]
         shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
+        items = [item[2] for item in shown]
+        scrubbed(items, self.scrubber.tree)
         listing = wire.Listing(
-            [shown_store(store.report, text) for store in stores], [item[2] for item in shown]
+            [shown_store(store.report, self.scrubber.text) for store in stores], items
         )
         self._finish("list", listed=len(listing.sessions))
         return listing
@@ -155,9 +155,7 @@ class Engine:
         rows = self.store.rows()
         states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
         named = [(seen.session.harness, seen.state) for seen in self._examined(stores, rows)]
-        named += [
-            (item.harness, item.state) for item in without_file(stores, rows, self.scrubber.text)
-        ]
+        named += [(item.harness, item.state) for item in without_file(stores, rows)]
         for harness, state in named:
             states[harness][state] = states[harness].get(state, 0) + 1
         shown = []

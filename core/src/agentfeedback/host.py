@@ -74,6 +74,7 @@ class Host:
         blocked = environ.get(BLOCK_VARIABLE, "").split(",")
         self._blocked = {name.strip() for name in blocked if name.strip()}
         self.installed = _installed(self._blocked)
+        self._calling: dict[str, list[tuple[object, str, Any, tuple[str, ...]]]] = {}
         #: Hook calls made, by hook: the budget is a promise (architecture.md, The hooks).
         self.calls: Counter[str] = Counter()
         #: Names of gates that refuse everything, in order.
@@ -84,6 +85,7 @@ class Host:
     def start(self, builtin: object) -> None:
         """Load the core's own implementations, the gates and the plugins; they stay for the run."""
         self._hooks.register(builtin, name=CORE)
+        self._calling.clear()
         for plugin in self.installed:
             if plugin.kind in ("gate", "plugin"):
                 self._load(plugin)
@@ -144,6 +146,7 @@ class Host:
             self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
 
     def _register(self, loaded: Any, plugin: Plugin) -> None:
+        self._calling.clear()
         if self._hooks.is_registered(loaded):  # two harnesses of one dist share a module
             name = self._hooks.get_name(loaded)
         else:
@@ -183,16 +186,24 @@ class Host:
     ) -> Iterator[tuple[str, Any]]:
         """Call a hook implementation by implementation, latest registered first: `(plugin name, answer or exception)`."""
         self.calls[hook] += 1
-        for implementation in reversed(getattr(self._hooks.hook, hook).get_hookimpls()):
-            if only is not None and implementation.plugin is not only:
+        for plugin, name, function, wanted in self._implementations(hook):
+            if only is not None and plugin is not only:
                 continue
             try:
-                answer = implementation.function(
-                    *(arguments[name] for name in implementation.argnames)
-                )
+                answer = function(*[arguments[argument] for argument in wanted])
             except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the caller, who names the plugin
                 answer = error
-            yield implementation.plugin_name.split(" ")[-1], answer
+            yield name, answer
+
+    def _implementations(self, hook: str) -> list[tuple[object, str, Any, tuple[str, ...]]]:
+        """Who implements a hook, in calling order; kept until another plugin is registered."""
+        known = self._calling.get(hook)
+        if known is None:
+            known = self._calling[hook] = [
+                (item.plugin, item.plugin_name.split(" ")[-1], item.function, item.argnames)
+                for item in reversed(getattr(self._hooks.hook, hook).get_hookimpls())
+            ]
+        return known
 
     def collect(self, hook: str, *, check: Check | None = None, **arguments: Any) -> list[Any]:
         """All items of a registering hook, the core's first; a failing plugin is named and skipped.

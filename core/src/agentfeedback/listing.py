@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentfeedback import moment, wire
 from agentfeedback.examine import Seen
@@ -14,24 +14,33 @@ if TYPE_CHECKING:
     from agentfeedback.stores import StoreSeen
 
 
-def listed(seen: Seen, text: Callable[[str], str]) -> wire.Listed:
-    """One session as `list` shows it; `text` scrubs. What names the session (ref, id) is shown as it is."""
+def listed(seen: Seen) -> wire.Listed:
+    """One session as `list` shows it, still to be scrubbed."""
     session, facts = seen.session, seen.facts
     item = wire.Listed(
         ref=session.ref,
         harness=session.harness,
         session_id=session.id,
-        path=text(session.path),
+        path=session.path,
         state=seen.state,
-        reason=text(seen.reason),
+        reason=seen.reason,
     )
     if facts is not None:
-        item.cwds = [text(cwd) for cwd in facts.cwds]
-        item.project = item.cwds[0] if item.cwds else ""
+        item.cwds = facts.cwds
         item.start = moment.list_form(facts.first) if facts.first is not None else ""
         item.end = moment.list_form(facts.last) if facts.last is not None else ""
         item.counts = facts.counts
     return item
+
+
+def scrubbed(items: Sequence[wire.Listed], tree: Callable[[Any], Any]) -> None:
+    """Scrub what is shown of sessions, all in one pass of `tree`; what names one (ref, id) stays as it is."""
+    if not items:  # a run with nothing to show need not make the scrubber ready
+        return
+    shown = tree([[item.path, item.reason, item.cwds] for item in items])
+    for item, (path, reason, cwds) in zip(items, shown, strict=True):
+        item.path, item.reason, item.cwds = path, reason, cwds
+        item.project = cwds[0] if cwds else ""
 
 
 def shown_store(report: Report, text: Callable[[str], str]) -> wire.Store:
@@ -41,11 +50,9 @@ def shown_store(report: Report, text: Callable[[str], str]) -> wire.Store:
 
 
 def without_file(
-    stores: Sequence[StoreSeen],
-    rows: Mapping[tuple[str, str], Row],
-    text: Callable[[str], str],
+    stores: Sequence[StoreSeen], rows: Mapping[tuple[str, str], Row]
 ) -> Iterator[wire.Listed]:
-    """The rows whose session was not found: gone, or hidden by a problem of the store."""
+    """The rows whose session was not found (gone, or hidden by a problem of the store), still to be scrubbed."""
     for store in stores:
         found = {session.id for session in store.sessions}
         for (harness, id), row in rows.items():
@@ -56,9 +63,9 @@ def without_file(
                     f"{harness}:{id}",
                     harness,
                     id,
-                    text(row.path),
+                    row.path,
                     state=state,
-                    reason=text(hidden or ""),
+                    reason=hidden or "",
                 )
 
 

@@ -38,3 +38,10 @@ def setting(name: str, config: Config, environ: Mapping[str, str], flag: str = "
         return Setting(value, "env")
     configured: str = getattr(config, name)
     return Setting(configured, "config") if configured else Setting()
+
+
+def without_userinfo(url: str) -> str:
+    """A URL as it may be shown: without a user name or password, however odd it is."""
+    before, scheme, rest = url.rpartition("://")
+    # A password may hold a slash: whatever stands before the last @ is not shown.
+    return before + scheme + rest.rpartition("@")[2]

@@ -243,13 +243,29 @@ def plain(record: Any) -> Any:
     if isinstance(record, dict):
         return {name: plain(value) for name, value in record.items()}
     members = {}
-    for attribute in fields(type(record)):
-        value = getattr(record, attribute.name)
-        omit = attribute.metadata.get("omit")
+    for name, shown, omit in _members(type(record)):
+        value = getattr(record, name)
         if omit and (value is None or (omit is True and not value)):
             continue
-        members[attribute.metadata.get("name") or attribute.name] = plain(value)
+        members[shown] = value if value.__class__ in _SCALARS else plain(value)
     return members
+
+
+_SCALARS = frozenset((str, int, bool, float, type(None)))
+
+
+_MEMBERS: dict[type, tuple[tuple[str, str, Any], ...]] = {}
+
+
+def _members(kind: type) -> tuple[tuple[str, str, Any], ...]:
+    """Of each member of a record class its attribute, its JSON name, and whether it is left out when empty."""
+    known = _MEMBERS.get(kind)
+    if known is None:
+        known = _MEMBERS[kind] = tuple(
+            (item.name, item.metadata.get("name") or item.name, item.metadata.get("omit"))
+            for item in fields(kind)
+        )
+    return known
 
 
 def encode(value: Any) -> bytes:

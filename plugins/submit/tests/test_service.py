@@ -354,13 +354,26 @@ def test_an_export_taken_elsewhere_is_the_same_again(tmp_path: Path) -> None:
     create(target, key="first")
     before = exported(source)
     reply = target.import_(before)
-    assert reply.body == {"imported": 5, "skipped": 0, "conflicts": 0, "first_id": 2, "last_id": 6}
-    assert target.import_(before).body == {"imported": 0, "skipped": 5, "conflicts": 0}
+    assert reply.body == {"imported": 6, "skipped": 0, "conflicts": 0, "first_id": 2, "last_id": 7}
+    assert target.import_(before).body == {"imported": 0, "skipped": 6, "conflicts": 0}
     ours, theirs = (
         [re.sub(rb'^\{"id":\d+,', b"", line) for line in exported(each).split(b"\n")[1:-2]]
         for each in (source, target)
     )
     assert theirs[1:] == ours
+
+
+def test_the_deepest_body_is_kept_and_carried(tmp_path: Path) -> None:
+    """A member at the depth limit that moves down in the payload is still shown, exported and imported."""
+    (source, _), (target, _) = timed(tmp_path / "a"), timed(tmp_path / "b")
+    deep = b"[" * 511 + b"]" * 511
+    assert (
+        source.create(b'{"x":%s,"payload":{"x":1},"context":[%s]}' % (deep, deep[1:-1])).status
+        == 201
+    )
+    assert deep in source.get("1").encoded()
+    assert target.import_(exported(source)).body["imported"] == 1
+    assert deep in target.get("1").encoded()
 
 
 def test_a_key_that_is_taken_is_a_conflict(tmp_path: Path) -> None:

@@ -108,6 +108,14 @@ def test_depth_is_bounded_exactly() -> None:
         parse(b"[" + deep + b"]")
 
 
+def test_the_deepest_objects_are_mended_too() -> None:
+    """Names given twice at every level of the deepest value are no trouble."""
+    deep = b'{"a":' * (MAX_DEPTH - 1) + b'{"a":1,"a":"\xff"}' + b"}" * (MAX_DEPTH - 1)
+    document = parse(deep)
+    assert document.duplicates == document.mended == [("a",) * MAX_DEPTH]
+    assert compact(document.value) == deep.replace(b'"a":1,', b"").replace(b"\xff", b"\xef\xbf\xbd")
+
+
 def test_hostile_text_is_refused_in_time() -> None:
     """A megabyte of quotes, escapes or brackets costs one pass."""
     for text in (b'\\"' * 500_000, b'"' * 1_000_001, b"[" * 1_000_000, b"[]" * 500_000):

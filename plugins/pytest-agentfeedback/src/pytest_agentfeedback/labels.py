@@ -98,6 +98,24 @@ def load(path: Path) -> list[Label]:
     ]
 
 
+def dumped(labels: Iterable[Label]) -> str:
+    """The text of a `labels.json`: one label a line, in the order given."""
+    lines = [
+        json.dumps(
+            {
+                "session": label.session,
+                "span": label.span,
+                **({"tool": label.tool} if label.tool is not None else {}),
+                "class": label.kind,
+                "note": label.note,
+            },
+            ensure_ascii=False,
+        )
+        for label in labels
+    ]
+    return "[\n" + "".join(f"  {line},\n" for line in lines)[:-2] + "\n]\n" if lines else "[]\n"
+
+
 def broken(label: Label, digest: Mapping[str, Any] | None) -> str:
     """Why the digest does not show the failure as its label says; empty when it does."""
     claim = f"label {label.name} claims {label.kind}: {_CLAIMS[label.kind]} ({label.note})"
@@ -123,9 +141,19 @@ def broken(label: Label, digest: Mapping[str, Any] | None) -> str:
 
 def unlabelled(labels: Iterable[Label], digest: Mapping[str, Any]) -> list[str]:
     """The `tool_call` events of a digest that no label of its session covers, as text."""
-    own = [label for label in labels if label.session == digest["session_id"]]
     return [
         f"{event['span']} {event['tool']} {event['status']}: {event.get('excerpt', '')[:80]}".rstrip()
+        for event in without_label(labels, digest)
+    ]
+
+
+def without_label(
+    labels: Iterable[Label], digest: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The `tool_call` events of a digest that no label of its session covers."""
+    own = [label for label in labels if label.session == digest["session_id"]]
+    return [
+        event
         for event in calls(digest)
         if not any(label.covers(event["span"], event["tool"]) for label in own)
     ]

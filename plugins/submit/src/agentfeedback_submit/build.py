@@ -138,11 +138,10 @@ class _Merge:
     def context(self) -> None:
         facts = self.facts
         flags = dict(self.request.context)
-        if not (facts.context or facts.over_context or facts.drop or flags):
-            self.entries = self._values(self._members_of("context") or {})
-            return
         given = self._members_of("context")
         if given is None:
+            if not (facts.context or facts.over_context or flags):
+                return
             raise UsageError(
                 "the context on stdin is no object, so nothing can be added to it",
                 "pass an object of strings",
@@ -152,7 +151,7 @@ class _Merge:
             merged.pop(name, None)
         for name, value in (*facts.over_context.items(), *flags.items()):
             merged[name] = quoted(value)
-        if merged or not self._null("context"):
+        if merged != given:
             self.raw["context"] = _object(merged)
         self.entries = self._values(merged)
 

@@ -88,8 +88,7 @@ class Client:
     def _asked(
         self, method: str, url: str, headers: dict[str, str], body: bytes | None, deadline: float
     ) -> Reply:
-        from urllib3 import Timeout
-        from urllib3.exceptions import HTTPError, TimeoutError
+        from urllib3 import Timeout, exceptions
 
         if self._pool is None:
             self._pool = _pool(url, self._environ)
@@ -106,9 +105,11 @@ class Client:
                 timeout=Timeout(connect=DIAL, read=max(0.001, deadline - time.monotonic())),
             )
             data = _content(response, deadline)
-        except (TimeoutError, _Late):
+        except exceptions.NewConnectionError:  # for urllib3 a time-out too, though refused at once
+            return unanswered("network")
+        except (exceptions.TimeoutError, _Late):
             return unanswered("timeout")
-        except (HTTPError, OSError):
+        except (exceptions.HTTPError, OSError):
             return unanswered("network")
         return self._reply(response, data)
 
@@ -144,15 +145,18 @@ class Client:
 class Remote:
     """A server as the place where submissions go."""
 
-    def __init__(self, client: Client, total: float = TOTAL) -> None:
+    def __init__(self, client: Client, until: float | None = None) -> None:
         self.client = client
         self.name = client.url
-        #: Seconds one request may take.
-        self.total = total
+        #: The time of `time.monotonic` at which the last answer has to be there.
+        self.until = until
 
     def send(self, body: bytes) -> Reply:
         """Create a submission there."""
-        return self.client.ask("POST", SUBMISSIONS, body=body, total=self.total)
+        total = TOTAL
+        if self.until is not None:
+            total = max(0.001, min(total, self.until - time.monotonic()))
+        return self.client.ask("POST", SUBMISSIONS, body=body, total=total)
 
 
 class _Late(Exception):

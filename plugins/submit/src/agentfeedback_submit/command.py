@@ -16,9 +16,10 @@ from agentfeedback.host import Host
 from . import deliver
 from .build import Body, Unsendable
 from .envelope import BODY_LIMIT
+from .mode import ClientSetup, one_mode
 from .outcome import Outcome
 from .request import PAYLOAD, Request, context_from
-from .run import ClientSetup, Run
+from .run import Run
 from .words import token
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def run(line: Parsed) -> int:
     except ClientSetup as error:
         failed = Outcome("error", body.kind, body.key, reason="client_setup", message=str(error))
         return _finished(failed, body)
-    return _finished(deliver.deliver(body, destination), body)
+    return _finished(here.submit(body, destination), body)
 
 
 def _request(line: Parsed, host: Host) -> Request:
@@ -77,8 +78,7 @@ def _request(line: Parsed, host: Host) -> Request:
             "wrong number of arguments for submit", "name one kind, such as submit friction"
         )
     (kind,) = line.positionals
-    if line.local and line.server:
-        raise UsageError("--local and --server are both given", "give one of them")
+    one_mode(local=line.local, server=line.server)
     payload = {name: getattr(line, name) for name in PAYLOAD if getattr(line, name)}
     if payload and token(kind) != "friction":
         flag = next(iter(payload)).replace("_", "-")
@@ -132,7 +132,8 @@ def _stdin() -> bytes:
 
 def _finished(outcome: Outcome, body: Body | None = None) -> int:
     """Print the outcome; what is kept nowhere is given back on standard error."""
-    if outcome.outcome == "error" and body is not None:
+    unkept = outcome.outcome == "error" or outcome.reason == "rejected_unwritable"
+    if unkept and body is not None:
         screen.tell(body.data.decode("utf-8", "replace") + "\n")
     if outcome.exit_status:
         problem = outcome.message or outcome.reason or outcome.outcome

@@ -174,8 +174,72 @@ IMPORT = Command(
  agentfeedback import reports.ndjson""",
 )
 
+FLUSH = Command(
+    "flush",
+    "send the reports that could not be delivered",
+    flags=(
+        Flag("hook", "bool", "as a harness calls it: silent, quick, and never a failure"),
+        *_MODE,
+    ),
+    about="""Sends what is due, oldest first, and prints what became of it as one JSON object. A report waits
+longer after each failed attempt; one that a server refuses is moved to the folder rejected. Reports for
+another server stay, and the command that sends them is told.
+
+ agentfeedback flush
+ agentfeedback flush --server https://feedback.example.org""",
+)
+INGEST = Command(
+    "ingest",
+    "file the reports that lie in the inbox",
+    flags=(_JSON, *_MODE),
+    about="""Takes every *.json in the folder inbox of the data directory. What was filed is moved to inbox/done,
+what is refused to inbox/rejected, with its reason beside it.
+
+ agentfeedback ingest --json""",
+)
+CONFIG = Command(
+    "config",
+    "show every setting, its value and where that comes from",
+    flags=(_JSON,),
+    about="""Shows what counts: a flag goes before the environment, that before config.toml. The key of a server
+is never shown. No setting lets anything be collected that the policy refuses.
+
+ agentfeedback config
+ agentfeedback config set sessions.quiet 1h
+ agentfeedback config unset machine""",
+)
+CONFIG_SET = Command(
+    "config set",
+    "change a setting in config.toml",
+    "<key> <value>",
+    about="""Everything else in the file stays, comments too. Times are written like 90s, 30m, 12h or 2d.
+
+ agentfeedback config set detect.nudge false
+ agentfeedback config set sessions.push_budget 90s""",
+)
+CONFIG_UNSET = Command(
+    "config unset",
+    "take a setting out of config.toml",
+    "<key>",
+    about=" agentfeedback config unset sessions.quiet",
+)
+
 #: For the help and completion of the whole program.
-COMMANDS = (SUBMIT, LIST, SHOW, PROCESSED, REDACT, STATS, EXPORT, IMPORT)
+COMMANDS = (
+    SUBMIT,
+    LIST,
+    SHOW,
+    PROCESSED,
+    REDACT,
+    STATS,
+    EXPORT,
+    IMPORT,
+    FLUSH,
+    INGEST,
+    CONFIG,
+    CONFIG_SET,
+    CONFIG_UNSET,
+)
 
 
 def submit(argv: Sequence[str]) -> int:
@@ -232,3 +296,28 @@ def import_(argv: Sequence[str]) -> int:
     from .transfer import run_import
 
     return run_import(parse(IMPORT, argv))
+
+
+def flush(argv: Sequence[str]) -> int:
+    """`agentfeedback flush`."""
+    from .delivery import run_flush
+
+    return run_flush(parse(FLUSH, argv))
+
+
+def ingest(argv: Sequence[str]) -> int:
+    """`agentfeedback ingest`."""
+    from .delivery import run_ingest
+
+    return run_ingest(parse(INGEST, argv))
+
+
+def config(argv: Sequence[str]) -> int:
+    """`agentfeedback config`, `config set` and `config unset`."""
+    from .configuration import run_config, run_set, run_unset
+
+    if argv[:1] == ["set"]:
+        return run_set(parse(CONFIG_SET, argv[1:]))
+    if argv[:1] == ["unset"]:
+        return run_unset(parse(CONFIG_UNSET, argv[1:]))
+    return run_config(parse(CONFIG, argv))

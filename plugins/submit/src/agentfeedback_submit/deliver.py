@@ -182,7 +182,11 @@ def _warnings(answer: dict[str, Any], scrub: Scrub) -> list[dict[str, Any]]:
     found = answer.get("warnings")
     kept = []
     for item in found if isinstance(found, list) else ():
-        texts = {name: item.get(name) for name in ("code", "pointer", "message")} if isinstance(item, dict) else {}
+        texts = (
+            {name: item.get(name) for name in ("code", "pointer", "message")}
+            if isinstance(item, dict)
+            else {}
+        )
         if texts and all(isinstance(value, str) for value in texts.values()):
             kept.append({name: scrub(str(value)) for name, value in texts.items()})
     return kept

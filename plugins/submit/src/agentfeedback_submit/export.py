@@ -14,7 +14,7 @@ from .canonical import canonical, compact, content_hash
 from .envelope import MEMBERS
 from .reply import Refusal
 from .row import MARK, TOMBSTONE, Row
-from .tokens import NotJson, Number, parse
+from .tokens import RECORD_DEPTH, NotJson, Number, parse
 from .words import microseconds, time_form
 
 FORMAT = 2
@@ -68,7 +68,7 @@ def rows_of(data: bytes) -> list[Row]:
 
 def _line(text: bytes, number: int) -> dict[str, Any]:
     try:
-        document = parse(text)
+        document = parse(text, depth=RECORD_DEPTH)
     except NotJson as error:
         raise _wrong(number, str(error)) from None
     if not isinstance(document.value, dict) or document.duplicates or document.mended:

@@ -41,7 +41,10 @@ class Page:
 
 @frozen(eq=False)
 class Filters:
-    """Which rows match. `since` (included) and `until` (not included) are unix microseconds of the column `on`."""
+    """Which rows match. `since` (included) and `until` (not included) are unix microseconds of the column `on`.
+
+    A client's own test reports match only where `hidden` says so, or where their kind is asked for.
+    """
 
     equal: dict[str, str]
     schema_version: int | None = None
@@ -52,6 +55,7 @@ class Filters:
     until: int | None = None
     on: str = "created_at"
     q: str = ""
+    hidden: bool = False
 
     def where(self, page: Page | None = None) -> tuple[str, list[Any]]:
         """The WHERE clause with its values, also bounded by a page's cursor when one is given."""
@@ -66,7 +70,7 @@ class Filters:
             add(f"{name} = ?", value)
         if self.schema_version is not None:
             add("schema_version = ?", self.schema_version)
-        hidden = () if self.equal.get("kind") == HIDDEN else (HIDDEN,)
+        hidden = () if self.hidden or self.equal.get("kind") == HIDDEN else (HIDDEN,)
         for kind in (*self.exclude_kind, *hidden):
             add("kind <> ?", kind)
         for column, wanted in (("processed_at", self.processed), ("redacted_at", self.redacted)):

@@ -12,6 +12,7 @@ from agentfeedback.wire import omitted
 
 from .classify import Verdict, classify, positive
 from .deliver import Destination, Scrub, refuse, tried_once
+from .mode import LOCAL
 from .outcome_log import Line
 from .reply import Reply
 from .spool import Held, Lying, Spool
@@ -77,11 +78,10 @@ class Pass:
             return
         try:
             entry = self.spool.read(held)
-        except Unreadable as problem:
+        except Unreadable:
             self.spool.quarantine(held)
             self.done.rejected += 1
             self.tell(Line(outcome="rejected", reason="unreadable_entry"), None)
-            del problem
             return
         if entry is None:
             return
@@ -130,7 +130,8 @@ class Pass:
         if verdict.action == "spool":
             self.spool.release(held, tried_once(entry, verdict, reply, self.spool.now()))
             self.done.pending += 1
-            if verdict.stops:
+            # A database that is busy or broken is so for the next entry, too.
+            if verdict.stops or self.destination.name == LOCAL:
                 self.done.stopped = verdict.reason
             self.tell(_line("spooled", entry, verdict.reason, reply), entry)
             return

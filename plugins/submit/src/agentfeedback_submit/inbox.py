@@ -26,6 +26,7 @@ from .classify import classify
 from .deliver import Destination, Scrub, outcome_of
 from .envelope import BODY_LIMIT, Refused, normalise
 from .flush import Tell
+from .mode import LOCAL
 from .outcome import Outcome
 from .outcome_log import Line
 from .spool import put
@@ -153,17 +154,17 @@ class Inbox:
         outcome = outcome_of(body, reply, verdict, self.scrub)
         if verdict.action == "spool":
             self.done.pending += 1
-            self._stopped = True
-            outcome.reason = verdict.reason
-        elif verdict.action in ("mismatch", "reject"):
+            # A database that is busy or broken is so for the next file, too.
+            self._stopped = verdict.stops or self.destination.name == LOCAL
+            return
+        if verdict.action in ("mismatch", "reject"):
             self._reject(name, outcome.message or verdict.reason, body, outcome)
             return
+        if outcome.outcome == "submitted":
+            self.done.ingested += 1
         else:
-            if verdict.action == "delivered" and outcome.outcome == "submitted":
-                self.done.ingested += 1
-            else:
-                self.done.duplicates += 1
-            self._move(name, seen, f"{outcome.id}-{name}")
+            self.done.duplicates += 1
+        self._move(name, seen, f"{outcome.id}-{name}")
         self._told(body, outcome)
 
     def _move(self, name: str, seen: os.stat_result, new: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .canonical import canonical
 from .filters import EQUAL, TIMES, Filters, Page
@@ -97,10 +97,10 @@ def numbers(query: Query) -> Numbers:
 
 
 def exported(query: Query) -> tuple[Filters, Page]:
-    """The parameters of an export; without `limit` one page of it. Raises `Refusal`."""
+    """The parameters of an export, which leaves out nothing by itself; without `limit` one page. Raises `Refusal`."""
     given = _read(query, EXPORT)
     page = Page(given.integer("limit", 1, PAGE) or PAGE, None, given.integer("after_id", 0) or 0)
-    return _filters(given), page
+    return evolve(_filters(given), hidden=True), page
 
 
 def identifier(text: str) -> int:

@@ -17,6 +17,7 @@ from agentfeedback.errors import AgentFeedbackError, UsageError
 from agentfeedback.host import Host
 
 from .canonical import compact
+from .mode import one_mode
 from .run import Run
 from .service import Service
 from .words import time_form
@@ -156,8 +157,7 @@ def run_stats(line: Parsed) -> int:
 
 def api(line: Parsed) -> Service:
     """The API this command line means."""
-    if line.local and line.server:
-        raise UsageError("--local and --server are both given", "give one of them")
+    one_mode(local=line.local, server=line.server)
     return Run(os.environ, Host(os.environ), "").api(local=line.local, server=line.server)
 
 

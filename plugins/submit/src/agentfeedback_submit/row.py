@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from .tokens import parse
+from .tokens import RECORD_DEPTH, parse
 from .words import time_form
 
 #: What takes the place of a redacted payload.
@@ -76,6 +76,6 @@ class Row:
             if name in _TIMES:
                 value = time_form(value)
             elif name in _TREES:
-                value = parse(value.encode()).value
+                value = parse(value.encode(), depth=RECORD_DEPTH).value
             shown[name] = value
         return shown

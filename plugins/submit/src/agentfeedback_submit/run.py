@@ -17,21 +17,25 @@ from agentfeedback.engine import Engine
 from agentfeedback.errors import AgentFeedbackError
 from agentfeedback.gate import CollectGate
 from agentfeedback.host import Host
+from agentfeedback.reader import reason_of
 from agentfeedback.settings import Setting, setting
 from agentfeedback.span_facts import SpanFacts
 
 from .build import SESSION_SCAN, Body, Facts, build
 from .collect import Collected, collect, configured, folder_name, machine_name
-from .deliver import Destination, Local
+from .deliver import Destination, Local, deliver
+from .mode import ClientSetup, Server, server_of
 from .outcome import Outcome
+from .outcome_log import Line, OutcomeLog
 from .request import Request
 from .service import Service
+from .spool import Spool
+from .spool_entry import Entry
 from .submissions import Submissions
 from .words import time_form
 
-
-class ClientSetup(AgentFeedbackError):
-    """The destination cannot be used as it is configured (outcome `error`, reason `client_setup`)."""
+#: The outcomes after which a report is kept somewhere.
+_KEPT = ("submitted", "duplicate", "spooled", "flushed")
 
 
 class Run:
@@ -42,6 +46,7 @@ class Run:
         self.host = host
         self.directory = directory
         self.paths = Paths.of(environ)
+        self._started = False
 
     @cached_property
     def config(self) -> Config:
@@ -67,17 +72,78 @@ class Run:
         """A setting as it counts in this run."""
         return setting(name, self.config, self.environ, flag)
 
+    @cached_property
+    def spool(self) -> Spool:
+        """What could not be delivered from this machine."""
+        return Spool(self.data)
+
+    @property
+    def data(self) -> str:
+        """The program's folder of data."""
+        return os.path.dirname(self.paths.database)
+
+    def server(self, *, local: bool = False, server: str = "") -> Server | None:
+        """The server this run talks to; None in local mode. Raises `ClientSetup`."""
+        url, key = self.setting("url", server), self.setting("api_key")
+        return server_of(url, key, local=local)
+
     def destination(self, *, local: bool = False, server: str = "") -> Destination:
-        """Where submissions go. Raises `ClientSetup` where they cannot."""
-        return Local(self.api(local=local, server=server))
+        """Where submissions go; in local mode what lies around is filed first. Raises `ClientSetup`."""
+        remote = self.server(local=local, server=server)
+        if remote is None:
+            self.start()
+            return Local(self.service)
+        from .client import Client, Remote
+
+        return Remote(Client(remote, self.environ))
 
     def api(self, *, local: bool = False, server: str = "") -> Service:
         """The API that this run talks to. Raises `ClientSetup` where there is none."""
-        if not local and self.setting("url", server).value:
+        if self.server(local=local, server=server) is not None:
             raise ClientSetup(
-                "a server is configured, and nothing here can talk to one", "pass --local"
+                "a server is configured, and this command reads this machine alone", "pass --local"
             )
+        self.start()
         return self.service
+
+    def submit(self, body: Body, destination: Destination) -> Outcome:
+        """Deliver a body, or keep it for later, and log what became of it."""
+        outcome = deliver(body, destination, self.spool, self.scrub)
+        line = Line(
+            outcome=outcome.outcome,
+            kind=body.kind,
+            key=body.key,
+            id=outcome.id,
+            request_id=outcome.request_id,
+            reason=outcome.reason,
+            session_id=body.session_id,
+        )
+        self.tell(line, None)
+        return outcome
+
+    def tell(self, line: Line, entry: Entry | None) -> None:
+        """Log what became of a report, and mark that its session filed a friction. Never raises for the disk."""
+        from . import filed
+
+        try:
+            OutcomeLog(self.paths.cache).write(line)
+            if line.kind == "friction" and line.session_id and line.outcome in _KEPT:
+                filed.leave(self.paths.cache, line.session_id)
+        except OSError as error:  # the cache may be lost at any time; the report is not there
+            self.host.warn(f"the outcome log cannot be written: {reason_of(error)}")
+
+    def scrub(self, text: str) -> str:
+        """A text of a server without secrets of known formats."""
+        return self.engine.scrubber.text(text)
+
+    def start(self, *, inbox: bool = True) -> None:
+        """What every command of local mode does first, once and silently: the spool's own, then the inbox."""
+        if self._started:
+            return
+        self._started = True
+        from .startup import start
+
+        start(self, inbox=inbox)
 
     def facts(self, request: Request) -> Facts | Outcome:
         """What is known beside a request, or the outcome that its directory is switched off.

@@ -120,7 +120,7 @@ def read(data: bytes) -> Entry:
         body=body,
         attempts=_count(values),
         not_before=_time(values, "not_before"),
-        last_error=values.get("last_error") if isinstance(values.get("last_error"), str) else "",
+        last_error=str(values.get("last_error", "")),
     )
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from attrs import define, field, frozen
 
 #: Containers inside containers that are read; a body nested deeper is refused (details 2.5).
 MAX_DEPTH = 512
+#: What a record may hold: a body's member may be moved a few levels down.
+RECORD_DEPTH = MAX_DEPTH + 8
 Path = tuple[str, ...]
 
 
@@ -42,13 +43,13 @@ class Document:
     mended: list[Path] = field(factory=list)
 
 
-def parse(data: bytes) -> Document:
-    """Read one JSON value.
+def parse(data: bytes, *, depth: int = MAX_DEPTH) -> Document:
+    """Read one JSON value, nested at most `depth` levels.
 
     Of members with one name the last counts. Invalid UTF-8 and unpaired surrogate escapes inside
     strings become U+FFFD. Raises `NotJson`.
     """
-    text = _decoded(data)
+    text = _decoded(data, depth)
     if _clean(text):
         try:
             return Document(_decode(_PLAIN, text))
@@ -65,7 +66,7 @@ def members(data: bytes) -> list[tuple[str, str]] | None:
     Bytes that are not UTF-8 stay in the texts as surrogate escapes: `text_bytes` gives them back.
     Raises `NotJson`.
     """
-    text = _decoded(data)
+    text = _decoded(data, MAX_DEPTH)
     if not isinstance(_decode(_PAIRS, text), _Pairs):
         return None
     found = []
@@ -90,15 +91,15 @@ def pointer(path: Path) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def _decoded(data: bytes) -> str:
+def _decoded(data: bytes, most: int) -> str:
     text = data.decode("utf-8", "surrogateescape")
     depth = 0
     for match in _BRACKETS.finditer(text):
         bracket = match[0]
         if bracket in ("{", "["):
             depth += 1
-            if depth > MAX_DEPTH:
-                raise TooDeep(f"the JSON is nested deeper than {MAX_DEPTH} levels")
+            if depth > most:
+                raise TooDeep(f"the JSON is nested deeper than {most} levels")
         elif bracket in ("}", "]"):
             depth -= 1
     return text
@@ -143,19 +144,24 @@ def _mended(text: str) -> str:
 
 
 def _mend(value: Any, path: Path, document: Document) -> Any:
+    # One call a level, no comprehension: the deepest value that is read must not exhaust the stack.
     if isinstance(value, str):
         mended = _mended(value)
         if mended != value:
             document.mended.append(path)
         return mended
     if isinstance(value, _Pairs):
-        return dict(_mended_members(value, path, document))
+        found = _last_members(value, path, document)
+        for name in found:
+            found[name] = _mend(found[name], (*path, name), document)
+        return found
     if isinstance(value, list):
-        return [_mend(item, (*path, str(index)), document) for index, item in enumerate(value)]
+        for index, item in enumerate(value):
+            value[index] = _mend(item, (*path, str(index)), document)
     return value
 
 
-def _mended_members(pairs: _Pairs, path: Path, document: Document) -> Iterator[tuple[str, Any]]:
+def _last_members(pairs: _Pairs, path: Path, document: Document) -> dict[str, Any]:
     last: dict[str, Any] = {}
     for raw, value in pairs:
         name = _mended(raw)
@@ -167,8 +173,7 @@ def _mended_members(pairs: _Pairs, path: Path, document: Document) -> Iterator[t
             if here not in document.duplicates:
                 document.duplicates.append(here)
         last[name] = value
-    for name, value in last.items():
-        yield name, _mend(value, (*path, name), document)
+    return last
 
 
 def _space(text: str, at: int) -> int:

@@ -1,0 +1,247 @@
+"""`corpus label`: walks the unlabelled events of corpora at the terminal, and asks what each is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from attrs import evolve, frozen
+
+from agentfeedback.cli.screen import visible
+from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.host import Host
+from agentfeedback.load import Refused, load
+from agentfeedback.reader import Home, Report
+from pytest_agentfeedback import labels
+from pytest_agentfeedback.corpus import Bench, CorpusError, Laid
+from pytest_agentfeedback.labels import Class, Label
+from pytest_agentfeedback.recorder import Recorder, Recording
+
+#: The keys of the classes.
+KEYS: dict[str, Class] = {
+    "g": "genuine-friction",
+    "e": "expected-failure",
+    "c": "cancellation",
+    "d": "denial",
+    "r": "repeat",
+    "n": "self-noise",
+}
+_SHOWN = 2000
+_LAST_PROMPT = 300
+
+Answer = Literal["skipped", "quit"] | Label
+
+
+@frozen(eq=False)
+class Question:
+    """An event that has no label, and what a person needs to judge it."""
+
+    digest: Mapping[str, Any]
+    event: Mapping[str, Any]
+    prompt: str
+    said: str
+    #: True where another failed call has the same span.
+    shared: bool
+
+    def lines(self) -> Iterator[str]:
+        """What is shown, a line at a time and safe for a terminal."""
+        event, digest = self.event, self.digest
+        yield f"{digest['ref']}#{event['span']}  in {digest['project'] or 'an unknown project'}"
+        if self.prompt:
+            yield f"  prompt   {self.prompt[:_LAST_PROMPT]}"
+        if self.said:
+            yield f"  before   {self.said[:_LAST_PROMPT]}"
+        code = f" with exit code {event['exit_code']}" if "exit_code" in event else ""
+        yield f"  call     {event['tool']}: {event['status']}{code}"
+        for name in ("retries", "denials"):
+            yield from (f"  {name}  {each}" for each in self._of(name))
+        if event.get("self"):
+            yield "  self     agentfeedback's own command"
+        yield from (f"  | {each}" for each in event.get("excerpt", "")[:_SHOWN].split("\n"))
+
+    def _of(self, name: str) -> Iterator[str]:
+        for each in self.digest[name]:
+            if name == "denials" and each == self.event["span"]:
+                yield "it was refused"
+            elif name == "retries" and each["span"] == self.event["span"]:
+                yield "the same failing call came before"
+
+    def label(self, kind: Class, note: str) -> Label:
+        tool = self.event["tool"] if self.shared else None
+        return Label(self.digest["session_id"], self.event["span"], kind, note, tool)
+
+
+class Terminal:
+    """Asks and tells; `ask` raises EOFError at the end of the input and KeyboardInterrupt at Ctrl-C."""
+
+    def __init__(self, ask: Callable[[str], str] = input, tell: Callable[[str], None] = print) -> None:
+        self._ask = ask
+        self._tell = tell
+
+    def tell(self, line: str) -> None:
+        self._tell(visible(line))
+
+    def answer(self, question: Question) -> Answer:
+        """What a person says of one event."""
+        for line in question.lines():
+            self.tell(line)
+        menu = ", ".join(f"{key} {kind}" for key, kind in KEYS.items())
+        while True:
+            key = self._ask(f"{menu}, s skip, q quit > ").strip().lower()
+            if key == "s":
+                return "skipped"
+            if key == "q":
+                return "quit"
+            kind = KEYS.get(key) or next((each for each in KEYS.values() if each == key), None)
+            if kind is None:
+                self.tell(f"{key!r} is none of these keys")
+                continue
+            label = question.label(kind, "?")
+            if (why := labels.broken(label, question.digest)) and not self._insists(why):
+                continue
+            while not (note := " ".join(self._ask("note > ").split())):
+                self.tell("a label needs a note: why it is this class, in one short sentence")
+            return evolve(label, note=note)
+
+    def _insists(self, why: str) -> bool:
+        for line in why.split("\n"):
+            self.tell(line)
+        self.tell("a label says what happened: where the reader reports another thing, mend the reader")
+        return self._ask("keep this class? y/N > ").strip().lower() == "y"
+
+
+def label(folders: Sequence[Path], terminal: Terminal, environ: Mapping[str, str]) -> int:
+    """Ask for the labels of all corpora, one after the other; what was answered is kept in any case."""
+    bench = Bench(Path.cwd())
+    try:
+        for folder in folders:
+            if not _label_one(bench.laid(folder), terminal, environ):
+                break
+    except CorpusError as error:
+        raise AgentFeedbackError(str(error)) from None
+    finally:
+        bench.close()
+    return 0
+
+
+def _label_one(laid: Laid, terminal: Terminal, environ: Mapping[str, str]) -> bool:
+    """Whether a person goes on to the next corpus."""
+    path = laid.corpus.labels
+    try:
+        before = labels.load(path) if path.exists() else []
+    except labels.LabelsError as error:
+        raise AgentFeedbackError(str(error), "mend it by hand") from None
+    asked = list(_questions(laid, before, environ))
+    terminal.tell(f"{laid.corpus.folder}: {len(before)} labelled, {len(asked)} without a label")
+    given: list[Label] = []
+    going_on = True
+    try:
+        for number, question in enumerate(asked, 1):
+            terminal.tell("")
+            terminal.tell(f"{number} of {len(asked)}")
+            answer = terminal.answer(question)
+            if answer == "quit":
+                going_on = False
+                break
+            if answer != "skipped":
+                given.append(answer)
+    except (EOFError, KeyboardInterrupt):
+        terminal.tell("")
+        going_on = False
+    finally:
+        _save(path, placed(before, given, _order(laid)))
+        terminal.tell(f"{path}: {len(given)} labels added")
+    return going_on
+
+
+def _order(laid: Laid) -> dict[tuple[str, str], int]:
+    """The place of each event in its log, by session and span."""
+    found: dict[tuple[str, str], int] = {}
+    for id, digest in laid.digests.items():
+        for index, event in enumerate(labels.calls(digest)):
+            found.setdefault((id, event["span"]), index)
+    return found
+
+
+def placed(
+    before: Sequence[Label], given: Sequence[Label], order: Mapping[tuple[str, str], int]
+) -> list[Label]:
+    """All labels: sessions as they come in `before`, then new ones; within a session new ones in the order
+    of the log between those that are there, whose own order stays."""
+    sessions: dict[str, list[Label]] = {}
+    for each in before:
+        sessions.setdefault(each.session, []).append(each)
+    if [each for own in sessions.values() for each in own] != list(before):
+        return [*before, *given]  # sessions are mixed: whoever wrote that has an order of their own
+    for new in given:
+        own = sessions.setdefault(new.session, [])
+        at = order[new.session, new.span]
+        earlier = [
+            index
+            for index, each in enumerate(own)
+            if order.get((each.session, each.span), -1) <= at
+        ]
+        own.insert(earlier[-1] + 1 if earlier else 0, new)
+    return [each for own in sessions.values() for each in own]
+
+
+def _save(path: Path, found: Sequence[Label]) -> None:
+    """Write `labels.json` whole or not at all; the same text is not written again."""
+    text = labels.dumped(found)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=".labels-", delete=False
+    ) as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o777 if path.exists() else 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def _questions(
+    laid: Laid, found: Sequence[Label], environ: Mapping[str, str]
+) -> Iterator[Question]:
+    recordings = _recordings(laid, environ)
+    for id in sorted(laid.digests, key=lambda id: (laid.digests[id]["start"] or "", id)):
+        digest = laid.digests[id]
+        spans = [event["span"] for event in labels.calls(digest)]
+        for event in labels.without_label(found, digest):
+            prompt, said = _before(recordings.get(id), event["span"])
+            yield Question(digest, event, prompt, said, spans.count(event["span"]) > 1)
+
+
+def _recordings(laid: Laid, environ: Mapping[str, str]) -> dict[str, Recording]:
+    """What the logs of a corpus tell in whole texts; the policy is about a user's own sessions, not these."""
+    reader = Host(environ).reader(laid.corpus.harness)
+    if reader is None:
+        return {}
+    found = {}
+    for session in reader.find(Home(str(laid.home)), Report(laid.corpus.harness)):
+        recorder = Recorder(rewrites=reader.rewrites)
+        try:
+            load(reader, session, reader.place(session, strict=False), recorder)
+        except Refused:
+            continue  # `check` names it
+        found[session.id] = recorder.recording()
+    return found
+
+
+def _before(recording: Recording | None, span: str) -> tuple[str, str]:
+    """The last prompt before a call, and what the model said in between or with it."""
+    prompt = said = ""
+    for entry in recording.entries if recording is not None else ():
+        if entry.kind == "prompt":
+            prompt, said = entry.text, ""
+        said = " ".join(entry.said) or said
+        if any(call.span == span for call in entry.calls):
+            break
+    return prompt, said
+

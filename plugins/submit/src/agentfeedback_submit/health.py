@@ -1,0 +1,239 @@
+"""The sections `meta`, `spool` and `recent` of `agentfeedback doctor`; nothing is changed (platform details 7)."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from agentfeedback import __version__
+from agentfeedback.checkup import Checkup, Section
+from agentfeedback.config import regular_bytes
+from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.reader import reason_of
+from agentfeedback.record import INVALID, loads
+from agentfeedback.settings import VARIABLES, Setting
+from agentfeedback.wire import omitted
+
+from .client import META, Client
+from .mode import Server, server_of
+from .outcome_log import LIMIT, OutcomeLog
+from .reply import UNANSWERED, Reply
+from .spool import Spool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentfeedback.scrub import Scrubber
+
+#: Seconds the one network call may take.
+_TOTAL = 5.0
+#: Lines of the log that are shown.
+_RECENT = 10
+_VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?.*", re.ASCII | re.DOTALL)
+_WORD = re.compile(r"[A-Za-z0-9.+-]{1,64}", re.ASCII)
+Problems = list[tuple[str, str]]
+
+
+@define(eq=False)
+class Meta:
+    """What the server says of itself. `asked` is false in local mode; `reason` says why it did not answer.
+
+    `compare` is `ok`, or `too_old` where the server wants a newer client; empty where it names none.
+    """
+
+    asked: bool = False
+    answered: bool = False
+    reason: str = omitted("")
+    min_version: str = omitted("")
+    latest_known: str = omitted("")
+    compare: str = omitted("")
+    features: list[str] = omitted(factory=list)
+
+
+@define(eq=False)
+class SpoolHealth:
+    """How many reports wait, and how many were refused."""
+
+    pending: int = 0
+    rejected: int = 0
+
+
+@define(eq=False)
+class Recent:
+    """The last lines of the outcome log, oldest first. `invalid` lines are none, in `redacted` ones a secret was hidden."""
+
+    lines: list[dict[str, Any]] = field(factory=list)
+    invalid: int = 0
+    redacted: int = 0
+
+
+def sections(checkup: Checkup) -> list[Section]:
+    """The sections, each with its own problems."""
+    return [_meta(checkup), _spool(checkup), _recent(checkup)]
+
+
+def _meta(checkup: Checkup) -> Section:
+    if checkup.mode == "local":
+        return Section("meta", Meta())
+    try:
+        server = _server(checkup)
+    except AgentFeedbackError as error:
+        # What is missing altogether, the report says without us.
+        told = ((error.problem, error.remedy),) if checkup.api_key.set else ()
+        return Section("meta", Meta(reason="client_setup"), "not asked", told)
+    if server is None:
+        return Section("meta", Meta())
+    try:
+        reply = Client(server, checkup.environ).ask("GET", META, total=_TOTAL)
+    except AgentFeedbackError as error:
+        told = ((error.problem, error.remedy),)
+        return Section("meta", Meta(reason="client_setup"), "not asked", told)
+    meta = Meta(asked=True)
+    problems = _answered(meta, reply)
+    if meta.answered:
+        text = f"the server answers; it wants {meta.min_version or 'any version'}"
+    else:
+        text = f"no use: {meta.reason}"
+    return Section("meta", meta, text, tuple(problems))
+
+
+def _server(checkup: Checkup) -> Server | None:
+    url = _value(checkup, "url")
+    return server_of(url, _value(checkup, "api_key"))
+
+
+def _value(checkup: Checkup, name: str) -> Setting:
+    if value := checkup.environ.get(VARIABLES[name], ""):
+        return Setting(value, "env")
+    configured = checkup.tables.get(name)
+    return Setting(configured, "config") if isinstance(configured, str) else Setting()
+
+
+def _answered(meta: Meta, reply: Reply) -> Problems:
+    body = reply.body if isinstance(reply.body, dict) else None
+    if reply.status == UNANSWERED:
+        meta.reason = body["error"] if body else ""
+        return [
+            ("the server does not answer", "check the url, the network and the proxy variables")
+        ]
+    if reply.status == 401:
+        meta.reason = "unauthorized"
+        return [("the server refuses the key", "set the key that the server was given")]
+    if reply.status == 404 or 300 <= reply.status < 400:
+        meta.reason = "wrong_url"
+        return [("there is no server of this API at the url", "correct the url")]
+    if reply.status != 200 or body is None:
+        meta.reason = f"server_{reply.status}" if reply.status != 200 else "malformed_response"
+        return [(f"the server fails ({meta.reason})", "look into the server's log")]
+    meta.answered = True
+    client = body.get("client")
+    for name in ("min_version", "latest_known"):
+        value = client.get(name) if isinstance(client, dict) else None
+        if isinstance(value, str) and _WORD.fullmatch(value):
+            setattr(meta, name, value)
+    features = body.get("features")
+    if isinstance(features, list):
+        known = [item for item in features if isinstance(item, str) and _WORD.fullmatch(item)]
+        meta.features = known[:64]
+    if not meta.min_version:
+        return []
+    meta.compare = "ok" if _order(__version__) >= _order(meta.min_version) else "too_old"
+    if meta.compare == "ok":
+        return []
+    needs = f"the server wants version {meta.min_version} or newer, this is {__version__}"
+    return [(needs, "update agentfeedback")]
+
+
+def _order(version: str) -> tuple[int, ...]:
+    match = _VERSION.match(version)
+    return tuple(int(part or 0) for part in match.groups()) if match else (0, 0, 0)
+
+
+def _spool(checkup: Checkup) -> Section:
+    data = os.path.dirname(checkup.paths.database)
+    spool = Spool(data)
+    problems: Problems = []
+    health = SpoolHealth()
+    try:
+        health.pending, health.rejected = spool.counts()
+    except OSError as error:
+        problems.append(
+            (f"the spool in {data} cannot be read: {reason_of(error)}", "check its permissions")
+        )
+    for folder in (spool.folder, spool.rejected, os.path.join(data, "inbox")):
+        mode = _mode(folder)
+        if mode is not None and mode & 0o077:
+            problems.append(
+                (f"{folder} is open to others (mode {mode:04o})", f"run chmod 700 {folder}")
+            )
+    text = f"{health.pending} pending, {health.rejected} rejected"
+    if health.rejected:
+        text += f" (in {spool.rejected})"
+    return Section("spool", health, text, tuple(problems))
+
+
+def _mode(path: str) -> int | None:
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:  # not there, or behind a folder whose own permissions are told
+        return None
+
+
+def _recent(checkup: Checkup) -> Section:
+    path = OutcomeLog(checkup.paths.cache).path
+    recent = Recent()
+    problems: Problems = []
+    kept: deque[dict[str, Any]] = deque(maxlen=_RECENT)
+    key = _value(checkup, "api_key").value
+    try:
+        # A line more than the limit: that is when it is moved.
+        for line in _lines(path, LIMIT + (1 << 20)):
+            value = loads(line)
+            if value is INVALID or not isinstance(value, dict):
+                recent.invalid += 1
+            else:
+                kept.append(value)
+    except OSError as error:
+        problems.append(
+            (f"the outcome log {path} cannot be read: {reason_of(error)}", "move it away")
+        )
+    scrub = _scrub(key) if kept else str
+    for each in kept:
+        shown = {
+            name: scrub(value) if isinstance(value, str) else value
+            for name, value in each.items()
+            if isinstance(value, str | int) and name.isidentifier() and name.isascii()
+        }
+        recent.redacted += any(shown[name] != each[name] for name in shown)
+        recent.lines.append(shown)
+    text = ""
+    if recent.lines:
+        last = recent.lines[-1]
+        words = [str(last.get(name, "")) for name in ("ts", "outcome", "reason")]
+        text = f"{len(recent.lines)} lines, the last: {' '.join(word for word in words if word)}"
+    return Section("recent", recent, text, tuple(problems))
+
+
+def _lines(path: str, limit: int) -> Iterator[bytes]:
+    try:
+        data = regular_bytes(path, limit, follow=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    yield from (line for line in data.split(b"\n") if line)
+
+
+def _scrub(key: str) -> Callable[[str], str]:
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
+    scrubber: Scrubber = Scrubber(SUBMIT)
+
+    def scrub(text: str) -> str:
+        return scrubber.text(text.replace(key, "[REDACTED:api_key]") if key else text)
+
+    return scrub
