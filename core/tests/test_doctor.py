@@ -57,12 +57,13 @@ class Doctor:
         for name in [name for name in os.environ if name.startswith(("AGENT", "XDG_"))]:
             monkeypatch.delenv(name)
         monkeypatch.setenv("HOME", str(self.home))
+        monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "submit")  # its sections are its own tests' subject
         monkeypatch.chdir(self.home)
         self.plugin("tiny", READER, "agentfeedback.readers")
 
     def plugin(self, name: str, code: str, group: str = "agentfeedback.plugins") -> None:
         module = f"doctor_{name}_{self._site.parent.name}".replace("-", "_")
-        info = self._site / f"{module}-1.0.dist-info"
+        info = self._site / f"dist_{name}-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: dist-{name}\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}\n")
@@ -323,7 +324,7 @@ def test_failing_plugins_are_problems(doctor: Doctor, monkeypatch: pytest.Monkey
         "plugin exits of dist-exits cannot be used",
     ]
     assert all("; update or uninstall dist-" in problem for problem in problems)
-    monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "exits,guard,none")
+    monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "exits,guard,none,submit")
     (problem,) = doctor.report()["problems"]
     assert problem.startswith("gate guard") and problem.endswith(
         "take it out of AGENTFEEDBACK_BLOCK"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -116,6 +118,19 @@ def machine(tmp_path: Path) -> Machine:
     home = tmp_path / "home"
     home.mkdir()
     return Machine(home)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Any]:
+    """A server of the API on loopback; what it answers is chosen by its URL (`server.py`)."""
+    spec = importlib.util.spec_from_file_location("server", Path(__file__).with_name("server.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.Server(str(tmp_path))
+    yield found
+    found.shutdown()
+    found.server_close()
 
 
 @pytest.fixture

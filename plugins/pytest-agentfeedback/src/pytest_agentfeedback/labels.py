@@ -147,9 +147,7 @@ def unlabelled(labels: Iterable[Label], digest: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def without_label(
-    labels: Iterable[Label], digest: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def without_label(labels: Iterable[Label], digest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The `tool_call` events of a digest that no label of its session covers."""
     own = [label for label in labels if label.session == digest["session_id"]]
     return [

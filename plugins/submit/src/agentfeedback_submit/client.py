@@ -17,7 +17,7 @@ from .collect import CLIENT
 from .mode import Server
 from .proxies import proxy_for
 from .reply import Reply, unanswered
-from .tokens import NotJson, parse
+from .tokens import RECORD_DEPTH, NotJson, parse
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
@@ -29,6 +29,8 @@ DIAL, TOTAL = 2.0, 10.0
 #: The largest answer that is taken, in bytes.
 LARGEST = 48 << 20
 _BLOCK = 1 << 16
+#: A record is nested more deeply than the body it was made from, and its answer once more.
+_DEPTH = RECORD_DEPTH + 1
 _HIDDEN = "[REDACTED:api_key]"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 
@@ -118,7 +120,7 @@ class Client:
         text: bytes | None = None
         if data is not None:
             try:
-                body = self._hidden(parse(data).value)
+                body = self._hidden(parse(data, depth=_DEPTH).value)
             except NotJson:
                 body = None
             if not isinstance(body, dict):
@@ -133,13 +135,20 @@ class Client:
         return Reply(response.status, body, id, headers, text)
 
     def _hidden(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return value.replace(self._key, _HIDDEN)
-        if isinstance(value, list):
-            return [self._hidden(item) for item in value]
-        if isinstance(value, dict):
-            return {self._hidden(name): self._hidden(member) for name, member in value.items()}
-        return value
+        """The tree without the key in any of its texts; not by recursion, since a server may nest deeply."""
+        root = [value]
+        open: list[Any] = [root]
+        while open:
+            place = open.pop()
+            items = place.items() if isinstance(place, dict) else enumerate(place)
+            for name, item in list(items):
+                if isinstance(item, str):
+                    place[name] = item.replace(self._key, _HIDDEN)
+                elif isinstance(item, dict | list):
+                    open.append(item)
+                if isinstance(name, str) and self._key in name:
+                    place[name.replace(self._key, _HIDDEN)] = place.pop(name)
+        return root[0]
 
 
 class Remote:

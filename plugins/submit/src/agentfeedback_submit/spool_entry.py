@@ -13,7 +13,7 @@ from attrs import define, frozen
 from agentfeedback import moment
 
 from .canonical import text
-from .tokens import NotJson, Number, members, parse, text_bytes
+from .tokens import MAX_DEPTH, NotJson, Number, members, parse, text_bytes
 
 VERSION = 1
 _HOUR = 3600 * 10**9
@@ -100,7 +100,7 @@ def written(entry: Entry) -> bytes:
 def read(data: bytes) -> Entry:
     """The entry in a file. Raises `Unreadable`."""
     try:
-        found = members(data)
+        found = members(data, depth=MAX_DEPTH + 1)
         if found is None:
             raise Unreadable("it is no object")
         raw = dict(found)

@@ -60,13 +60,13 @@ def parse(data: bytes, *, depth: int = MAX_DEPTH) -> Document:
     return document
 
 
-def members(data: bytes) -> list[tuple[str, str]] | None:
+def members(data: bytes, *, depth: int = MAX_DEPTH) -> list[tuple[str, str]] | None:
     """The members of an object as written, `(name, text of the value)` in order; None for no object.
 
     Bytes that are not UTF-8 stay in the texts as surrogate escapes: `text_bytes` gives them back.
     Raises `NotJson`.
     """
-    text = _decoded(data, MAX_DEPTH)
+    text = _decoded(data, depth)
     if not isinstance(_decode(_PAIRS, text), _Pairs):
         return None
     found = []

@@ -62,7 +62,9 @@ def add(wish: Wish, environ: Mapping[str, str]) -> int:
     if missing:
         shown += ["\nwithout a label:\n", *(f"  {visible(each)}\n" for each in missing)]
     word = "label" if missing else "check"
-    write("".join((*shown, f"\nnext: python -m pytest_agentfeedback corpus {word} {corpus.folder}\n")))
+    write(
+        "".join((*shown, f"\nnext: python -m pytest_agentfeedback corpus {word} {corpus.folder}\n"))
+    )
     return 0
 
 

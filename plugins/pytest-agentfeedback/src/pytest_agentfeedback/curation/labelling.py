@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +13,10 @@ from attrs import evolve, frozen
 
 from agentfeedback.cli.screen import visible
 from agentfeedback.errors import AgentFeedbackError
-from agentfeedback.host import Host
-from agentfeedback.load import Refused, load
-from agentfeedback.reader import Home, Report
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.corpus import Bench, CorpusError, Laid
+from pytest_agentfeedback.curation.story import Scene, stories
 from pytest_agentfeedback.labels import Class, Label
-from pytest_agentfeedback.recorder import Recorder, Recording
 
 #: The keys of the classes.
 KEYS: dict[str, Class] = {
@@ -30,7 +28,7 @@ KEYS: dict[str, Class] = {
     "n": "self-noise",
 }
 _SHOWN = 2000
-_LAST_PROMPT = 300
+_REMINDER = 300
 
 Answer = Literal["skipped", "quit"] | Label
 
@@ -41,8 +39,7 @@ class Question:
 
     digest: Mapping[str, Any]
     event: Mapping[str, Any]
-    prompt: str
-    said: str
+    scene: Scene
     #: True where another failed call has the same span.
     shared: bool
 
@@ -50,14 +47,15 @@ class Question:
         """What is shown, a line at a time and safe for a terminal."""
         event, digest = self.event, self.digest
         yield f"{digest['ref']}#{event['span']}  in {digest['project'] or 'an unknown project'}"
-        if self.prompt:
-            yield f"  prompt   {self.prompt[:_LAST_PROMPT]}"
-        if self.said:
-            yield f"  before   {self.said[:_LAST_PROMPT]}"
+        for title, text in (("prompt", self.scene.prompt), ("before", self.scene.said)):
+            if text:
+                yield f"  {title:8} {text[:_REMINDER]}"
         code = f" with exit code {event['exit_code']}" if "exit_code" in event else ""
         yield f"  call     {event['tool']}: {event['status']}{code}"
+        if self.scene.input:
+            yield f"  input    {self.scene.input[:_SHOWN]}"
         for name in ("retries", "denials"):
-            yield from (f"  {name}  {each}" for each in self._of(name))
+            yield from (f"  {name:8} {each}" for each in self._of(name))
         if event.get("self"):
             yield "  self     agentfeedback's own command"
         yield from (f"  | {each}" for each in event.get("excerpt", "")[:_SHOWN].split("\n"))
@@ -77,7 +75,9 @@ class Question:
 class Terminal:
     """Asks and tells; `ask` raises EOFError at the end of the input and KeyboardInterrupt at Ctrl-C."""
 
-    def __init__(self, ask: Callable[[str], str] = input, tell: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, ask: Callable[[str], str] = input, tell: Callable[[str], None] = print
+    ) -> None:
         self._ask = ask
         self._tell = tell
 
@@ -109,7 +109,9 @@ class Terminal:
     def _insists(self, why: str) -> bool:
         for line in why.split("\n"):
             self.tell(line)
-        self.tell("a label says what happened: where the reader reports another thing, mend the reader")
+        self.tell(
+            "a label says what happened: where the reader reports another thing, mend the reader"
+        )
         return self._ask("keep this class? y/N > ").strip().lower() == "y"
 
 
@@ -209,39 +211,10 @@ def _save(path: Path, found: Sequence[Label]) -> None:
 def _questions(
     laid: Laid, found: Sequence[Label], environ: Mapping[str, str]
 ) -> Iterator[Question]:
-    recordings = _recordings(laid, environ)
-    for id in sorted(laid.digests, key=lambda id: (laid.digests[id]["start"] or "", id)):
+    told = stories(laid, environ)
+    for id in sorted(laid.digests, key=lambda each: (laid.digests[each]["start"] or "", each)):
         digest = laid.digests[id]
-        spans = [event["span"] for event in labels.calls(digest)]
+        tools = Counter(event["span"] for event in labels.calls(digest))
         for event in labels.without_label(found, digest):
-            prompt, said = _before(recordings.get(id), event["span"])
-            yield Question(digest, event, prompt, said, spans.count(event["span"]) > 1)
-
-
-def _recordings(laid: Laid, environ: Mapping[str, str]) -> dict[str, Recording]:
-    """What the logs of a corpus tell in whole texts; the policy is about a user's own sessions, not these."""
-    reader = Host(environ).reader(laid.corpus.harness)
-    if reader is None:
-        return {}
-    found = {}
-    for session in reader.find(Home(str(laid.home)), Report(laid.corpus.harness)):
-        recorder = Recorder(rewrites=reader.rewrites)
-        try:
-            load(reader, session, reader.place(session, strict=False), recorder)
-        except Refused:
-            continue  # `check` names it
-        found[session.id] = recorder.recording()
-    return found
-
-
-def _before(recording: Recording | None, span: str) -> tuple[str, str]:
-    """The last prompt before a call, and what the model said in between or with it."""
-    prompt = said = ""
-    for entry in recording.entries if recording is not None else ():
-        if entry.kind == "prompt":
-            prompt, said = entry.text, ""
-        said = " ".join(entry.said) or said
-        if any(call.span == span for call in entry.calls):
-            break
-    return prompt, said
-
+            scene = told[id].scene(event["span"], event["tool"]) if id in told else Scene()
+            yield Question(digest, event, scene, tools[event["span"]] > 1)

@@ -24,9 +24,64 @@ _REMOTES = ("app/app", "a/app", "a/a")
 _PUBLIC = "/srv/app"
 #: Words too common to be anybody's name: replacing them would change what commands mean.
 _COMMON = frozenset(
-    "admin agent api app apps build client code core data demo dev docs git home host lib local"
-    " localhost main node project projects python repo root runner server service site source src"
-    " test tests tool tools ubuntu usr user users vagrant web work workspace".split()
+    (
+        *(
+            "admin",
+            "agent",
+            "api",
+            "app",
+            "apps",
+            "build",
+            "client",
+            "code",
+        ),
+        *(
+            "core",
+            "data",
+            "demo",
+            "dev",
+            "docs",
+            "git",
+            "home",
+            "host",
+        ),
+        *(
+            "lib",
+            "local",
+            "localhost",
+            "main",
+            "node",
+            "project",
+            "projects",
+            "python",
+        ),
+        *(
+            "repo",
+            "root",
+            "runner",
+            "server",
+            "service",
+            "site",
+            "source",
+            "src",
+        ),
+        *(
+            "test",
+            "tests",
+            "tool",
+            "tools",
+            "ubuntu",
+            "usr",
+            "user",
+            "users",
+        ),
+        *(
+            "vagrant",
+            "web",
+            "work",
+            "workspace",
+        ),
+    )
 )
 _LEAST = 3
 
@@ -38,7 +93,9 @@ _MAIL = (
     r"@(?!(?:[A-Za-z0-9-]+\.)*example\.)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"
 )
 _SOMEBODY = r"/(?:home|Users)/(?!(?:user|u)(?![A-Za-z0-9._-]))[A-Za-z0-9_][A-Za-z0-9._-]*"
-_REMOTE = r"(?:git@[A-Za-z0-9.-]+[:/]|https?://[A-Za-z0-9.-]+/)(?P<remote>[A-Za-z0-9_./-]+?)(?=\.git\b)"
+_REMOTE = (
+    r"(?:git@[A-Za-z0-9.-]+[:/]|https?://[A-Za-z0-9.-]+/)(?P<remote>[A-Za-z0-9_./-]+?)(?=\.git\b)"
+)
 
 
 class Names:

@@ -110,7 +110,9 @@ class Placing:
             nonlocal number
             number += 1
             kept = {name: self._value(name, value) for name, value in row.items()}
-            if table in self.drop or any(value is None and row[name] for name, value in kept.items()):
+            if table in self.drop or any(
+                value is None and row[name] for name, value in kept.items()
+            ):
                 self.left_out += 1
                 return None
             for value in kept.values():

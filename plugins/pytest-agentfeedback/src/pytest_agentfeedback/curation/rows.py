@@ -62,9 +62,7 @@ def _condition(database: sqlite3.Connection, columns: Sequence[str], tables: Seq
             return f"{column} = :id"
     if "message_id" not in columns:
         return ""
-    messages = [
-        each for each in tables if {"id", "session_id"} <= set(_names(database, each))
-    ]
+    messages = [each for each in tables if {"id", "session_id"} <= set(_names(database, each))]
     chosen = " UNION ".join(
         f"SELECT id FROM {_name(each)} WHERE session_id = :id" for each in messages
     )

@@ -61,7 +61,7 @@ def _claude_code(record: Record) -> Record | None:
         elif isinstance(content := message.get("content"), list):
             message["content"] = [each for each in content if not _is_thinking(each)]
         record["message"] = message
-    return _texts(record, lambda text: _REMINDER.sub("", text))
+    return _in_texts(record, lambda text: _REMINDER.sub("", text))
 
 
 _META = ("base_instructions", "instructions", "user_instructions", "dynamic_tools", "tools")
@@ -138,7 +138,7 @@ def _gemini_cli(record: Record) -> Record | None:
     if list(record) == ["$set"] and isinstance(changes, dict) and list(changes) == ["lastUpdated"]:
         return None
     record = _without(record, ("thoughts", "tokens", "memoryScratchpad"))
-    return _texts(record, lambda text: _CONTEXT.sub(r"\1\2", text))
+    return _in_texts(record, lambda text: _CONTEXT.sub(r"\1\2", text))
 
 
 def _opencode_v1(record: Record) -> Record | None:
@@ -191,11 +191,15 @@ def _without(record: Record, members: Collection[str]) -> Record:
     return {name: value for name, value in record.items() if name not in members}
 
 
+def _in_texts(record: Record, change: Callable[[str], str]) -> Record:
+    return {name: _texts(value, change) for name, value in record.items()}
+
+
 def _texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
         return [_texts(each, change) for each in value]
     if isinstance(value, dict):
-        return {name: _texts(each, change) for name, each in value.items()}
+        return _in_texts(value, change)
     return value

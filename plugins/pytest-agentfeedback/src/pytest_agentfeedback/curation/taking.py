@@ -73,7 +73,7 @@ def take(
         environ, home=None if home is None else os.path.abspath(home), host=host, cache=False
     )
     gate = CollectGate(engine.config, engine.paths.homes)
-    (store,) = engine.stores([host.harness(harness)]) or [None]
+    store = next(iter(engine.stores([host.harness(harness)])), None)
     if store is None:
         raise AgentFeedbackError(f"no reader of {harness} works", "run agentfeedback plugins")
     reader = store.reader

@@ -1,0 +1,152 @@
+"""What an answer means, and how long a report waits: rules without a wire."""
+
+from __future__ import annotations
+
+from email.utils import format_datetime
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback_submit import backoff
+from agentfeedback_submit.classify import Verdict, classify
+from agentfeedback_submit.reply import Reply, unanswered
+from agentfeedback_submit.tokens import Number
+
+GOOD = {"submission": {"id": Number("7"), "kind": "note", "key": "k"}, "warnings": []}
+WAITS = {"waits": True}
+STOPS = {"stops": True}
+
+
+def of(status: int, body: Any = None) -> Verdict:
+    return classify(Reply(status, body), "note", "k")
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_only_the_record_that_was_sent_is_a_delivery(status: int) -> None:
+    """A positive id, the kind and the key are all named, or the report stays."""
+    assert of(status, GOOD) == Verdict("delivered")
+    record = GOOD["submission"]
+    assert isinstance(record, dict)
+    for other in (
+        {"id": Number("0")},
+        {"id": Number("-1")},
+        {"id": Number("1.0")},
+        {"id": Number("1e3")},
+        {"id": "7"},
+        {"id": True},
+        {"id": None},
+        {"kind": "other"},
+        {"kind": None},
+        {"key": "other"},
+        {"key": None},
+    ):
+        assert of(status, {"submission": record | other}) == Verdict("spool", "malformed_response", **WAITS)
+    for body in (None, [], "x", {}, {"submission": []}, {"submission": None}):
+        assert of(status, body) == Verdict("spool", "malformed_response", **WAITS)
+
+
+def test_record_without_a_key_answers_a_report_without_one() -> None:
+    """The database of this machine also takes those, and leaves the member out."""
+    assert classify(Reply(201, {"submission": {"id": 1, "kind": "note"}}), "note", "") == Verdict("delivered")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "wanted"),
+    [
+        ((202, 203, 204, 206, 299, 100, 600, 999), Verdict("spool", "malformed_response", **WAITS)),
+        ((429,), Verdict("spool", "rate_limited", **WAITS)),
+        ((401,), Verdict("spool", "unauthorized", **STOPS)),
+        ((404, 300, 301, 302, 304, 307, 308, 399), Verdict("spool", "wrong_url", **STOPS)),
+        ((409,), Verdict("mismatch", "mismatch")),
+        ((400, 402, 403, 405, 410, 413, 415, 422, 499), Verdict("reject", "rejected")),
+    ],
+)
+def test_each_row_of_the_table(statuses: tuple[int, ...], wanted: Verdict) -> None:
+    """A status has one meaning, also with the body of a delivery."""
+    for status in statuses:
+        assert of(status) == of(status, GOOD) == wanted
+
+
+def test_failures_of_the_server_and_of_the_way_to_it() -> None:
+    """408 and 5xx are named by their number; without any answer the pass ends."""
+    for status in (408, 500, 502, 503, 599):
+        assert of(status, GOOD) == Verdict("spool", f"server_{status}", waits=True)
+    for word in ("network", "timeout"):
+        assert classify(unanswered(word), "note", "k") == Verdict("spool", word, waits=True, stops=True)
+
+
+@given(st.integers(), st.sampled_from([None, GOOD, {}, [], "x"]))
+def test_every_status_has_a_meaning(status: int, body: Any) -> None:
+    """Nothing a server may say raises, and only its own record of the report makes it go."""
+    if status == 0:
+        return
+    verdict = of(status, body)
+    assert (verdict.action == "delivered") == (status in (200, 201) and body is GOOD)
+    assert (verdict.action == "spool") == bool(verdict.waits or verdict.stops)
+
+
+def test_wait_doubles_up_to_an_hour() -> None:
+    """30 s, then twice as long each time, never more than an hour."""
+    assert [backoff.wait(n) for n in range(1, 10)] == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+    assert backoff.wait(10**9) == 3600 and backoff.wait(0) == backoff.wait(-5) == 30
+
+
+@given(st.integers(0, 10**9), st.integers(0, 200_000))
+def test_longer_wait_wins_within_its_cap(attempts: int, asked: int) -> None:
+    """A server's wish counts where it is longer than our own wait, up to a day."""
+    asked = backoff.retry_after(str(asked), 0)
+    until = backoff.not_before(attempts, asked, 5)
+    assert until == 5 + max(backoff.wait(attempts), asked) * 10**9
+    assert until <= 5 + 86_400 * 10**9
+
+
+NOW = 1_790_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120),
+        (" 120 ", 120),
+        ("0", 0),
+        ("86401", 86_400),
+        ("9" * 18, 86_400),
+        ("9" * 5000, 0),
+        ("-5", 0),
+        ("1.5", 0),
+        ("１２", 0),
+        ("", 0),
+        ("soon", 0),
+        ("Monday", 0),
+        ("Mon, 99 Foo 2026 99:99:99 GMT", 0),
+    ],
+)
+def test_retry_after_in_seconds(text: str, seconds: int) -> None:
+    """Whole seconds count, anything odd is nothing."""
+    assert backoff.retry_after(text, NOW) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    """All three forms of an HTTP date; the past is no wait, far away is a day."""
+
+    def at(shift: float) -> datetime:
+        return datetime.fromtimestamp(NOW + shift, UTC)
+
+    date = at(900)
+    for text in (
+        format_datetime(date, usegmt=True),
+        date.strftime("%A, %d-%b-%y %H:%M:%S GMT"),
+        date.strftime("%a %b %d %H:%M:%S %Y"),
+    ):
+        assert backoff.retry_after(text, NOW) == 900, text
+    assert backoff.retry_after(format_datetime(at(-900), usegmt=True), NOW) == 0
+    assert backoff.retry_after(format_datetime(at(9e6), usegmt=True), NOW) == 86_400
+
+
+@given(st.text(max_size=60))
+def test_retry_after_never_raises(text: str) -> None:
+    """A header may hold anything."""
+    assert 0 <= backoff.retry_after(text, NOW) <= 86_400
