@@ -100,7 +100,7 @@ class Server(ThreadingHTTPServer):
             "features": ["sessions.push"],
             "dedupe_window_s": 86400,
         }
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def url(self) -> str:

@@ -10,6 +10,7 @@ from .formats import (
     ANTHROPIC,
     AWS,
     BEARER,
+    ESCAPES,
     GITHUB,
     GITHUB_PAT,
     GITLAB,
@@ -25,6 +26,7 @@ from .formats import (
     edge,
 )
 from .needle import next_start
+from .quoted import closing
 from .urls import url_values
 
 _WORD = "[A-Za-z0-9_]"
@@ -36,6 +38,12 @@ _ASSIGNED = rf"(?i:{_NAME})[\"']?{WS}*+[:=]{WS}*+"
 _ASSIGNMENT = rf"{_ASSIGNED}(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))"
 _ASSIGNMENT_HINT = rf"(?i:{_NAME})[\"']?{WS}*[:=]{WS}*[^ \t\n\r\f\v&,;]"
 _next_assignment = next_start(_ASSIGNMENT_HINT)
+_ESCAPED_HINT = rf"(?i:{_NAME})\\{{1,7}}\"{WS}*[:=]{WS}*\\{{1,7}}\""
+_ESCAPED = re.compile(
+    rf"(?i:{_NAME})\\{{1,7}}\"{WS}*+[:=]{WS}*+(\\{{1,7}})\"".encode(),
+)
+# A word boundary, or the end of an escape: its letter is no part of the text (C77).
+_EDGE = rf"(?:\b|{'|'.join(ESCAPES)})"
 _MEMBER = rf"[A-Za-z0-9_.-]*(?i:{_NAME})"
 
 # A cheap question first: every member of every event is asked.
@@ -74,9 +82,23 @@ def _is_member(name: str) -> bool:
     return name.lower().endswith(_ENDINGS) and bool(re.fullmatch(_MEMBER, name, re.ASCII))
 
 
+def _escaped_assignments(buf: bytes) -> Iterator[Span]:
+    """Values of rule 14 where name and value are quoted inside a text that is escaped JSON itself.
+
+    The specification's rule stops at the backslash; a log that holds a log would show the value.
+    """
+    pos = 0
+    while match := _ESCAPED.search(buf, pos):
+        pos = closing(buf, match.end(), len(match[1]))
+        yield match.end(), pos, b""
+
+
 def _shape(kind: str, needle: str, body: str) -> Format:
     return Format(
-        kind, needle + edge(needle, _WORD) + body, needles=(needle,), hint=rf"\b{needle}{body}"
+        kind,
+        needle + edge(needle, _WORD, ESCAPES) + body,
+        needles=(needle,),
+        hint=rf"{_EDGE}{needle}{body}",
     )
 
 
@@ -101,34 +123,35 @@ SUBMIT = Table(
         _shape("jwt", "eyJ", JWT),
         Format(
             "aws_access_key",
-            rf"{AWS}{edge('.{4}', _WORD)}[A-Z0-9]{{16}}(?!{_WORD})",
+            rf"{AWS}{edge('.{4}', _WORD, ESCAPES)}[A-Z0-9]{{16}}(?!{_WORD})",
             needles=("akia", "asia", "abia", "acca"),
-            hint=rf"\b{AWS}[A-Z0-9]{{16}}\b",
+            hint=rf"{_EDGE}{AWS}[A-Z0-9]{{16}}\b",
         ),
         _shape("gcp_api_key", "AIza", GOOGLE),
         Format(
             "github_token",
-            rf"gh{edge('gh', _WORD)}{GITHUB}|github_pat_{edge('github_pat_', _WORD)}{GITHUB_PAT}",
+            rf"gh{edge('gh', _WORD, ESCAPES)}{GITHUB}"
+            rf"|github_pat_{edge('github_pat_', _WORD, ESCAPES)}{GITHUB_PAT}",
             needles=("gh",),
-            hint=rf"\bgh{GITHUB}|\bgithub_pat_{GITHUB_PAT}",
+            hint=rf"{_EDGE}gh{GITHUB}|{_EDGE}github_pat_{GITHUB_PAT}",
         ),
         _shape("gitlab_token", "glpat", GITLAB),
         _shape("slack_token", "xox", "[abposr]-[A-Za-z0-9-]{10,}"),
         Format(
             "stripe_key",
-            rf"[sr]{edge('.', _WORD)}{STRIPE}",
+            rf"[sr]{edge('.', _WORD, ESCAPES)}{STRIPE}",
             needles=("k_live_", "k_test_"),
-            hint=rf"\b[sr]{STRIPE}",
+            hint=rf"{_EDGE}[sr]{STRIPE}",
         ),
         _shape("anthropic_key", "sk-ant-", ANTHROPIC),
         _shape("openai_key", "sk-", f"(?:proj-)?{OPENAI}"),
         Format(
             "bearer_token",
-            rf"(?i:\bbearer){WS}++({BEARER})",
+            rf"(?i:bearer){edge('[bB][eE][aA][rR][eE][rR]', _WORD, ESCAPES)}{WS}++({BEARER})",
             needles=("bearer",),
             value=(1,),
             guard=left_alone,
-            hint=rf"(?i:\bbearer){WS}+{BEARER}",
+            hint=rf"{_EDGE}(?i:bearer){WS}+{BEARER}",
         ),
         Format(
             "url_credentials",
@@ -151,6 +174,13 @@ SUBMIT = Table(
             find=_assignments,
             guard=left_alone,
             hint=_ASSIGNMENT_HINT,
+        ),
+        Format(
+            "assignment",
+            needles=("passw", "secret", "token", "key"),
+            find=_escaped_assignments,
+            guard=left_alone,
+            hint=_ESCAPED_HINT,
         ),
     ),
     member=_is_member,

@@ -69,6 +69,15 @@ def test_id_is_what_follows_the_time_in_the_file_name(tmp_path: Path) -> None:
     assert [each.id for each in found(tmp_path)] == ["s1"]
 
 
+def test_id_in_two_files_is_one_session(tmp_path: Path) -> None:
+    """Of two files with one id the first is the session, the other a problem of the store."""
+    first = session(tmp_path)
+    second = session(tmp_path, folder=".pi/agent/sessions/--srv-copy--")
+    report = Report("pi")
+    assert [each.path for each in Pi().find(Home(str(tmp_path)), report)] == [str(first)]
+    assert [path for path, _, _ in report.problems] == [str(second)]
+
+
 def test_environment_moves_the_store(tmp_path: Path) -> None:
     """The agent folder holds `sessions` with a folder for each project; a session folder holds files."""
     session(tmp_path, folder="moved/sessions/--srv-app--")

@@ -40,11 +40,12 @@ class Pi(Reader):
         own = os.path.join(home.directory("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions")
         moved = home.directory("PI_CODING_AGENT_SESSION_DIR", own)
         report.store(moved)
+        seen: set[str] = set()
         if moved != own:  # there the files lie side by side
-            yield from _files(moved, report, root=True)
+            yield from _files(moved, report, seen, root=True)
             return
         for project in report.directories(own, root=True):
-            yield from _files(project.path, report)
+            yield from _files(project.path, report, seen)
 
     def place(self, session: Session, *, strict: bool) -> Place:
         try:
@@ -112,10 +113,15 @@ def _typed(text: str) -> str:
     return text if skill is None else f"/skill:{skill[1]} {skill[2] or ''}".rstrip()
 
 
-def _files(folder: str, report: Report, *, root: bool = False) -> Iterator[Session]:
+def _files(folder: str, report: Report, seen: set[str], *, root: bool = False) -> Iterator[Session]:
     for file in report.files(folder, root=root):
         if file.name.endswith(_END):
             stem = file.name.removesuffix(_END)
             session = report.session(file, stem.partition("_")[2] or stem)
-            if session is not None:
-                yield session
+            if session is None:
+                continue
+            if session.id in seen:
+                report.problem(file.path, "another file holds the session of this id")
+                continue
+            seen.add(session.id)
+            yield session
