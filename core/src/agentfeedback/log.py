@@ -83,7 +83,7 @@ class Log:
                 try:
                     record: R | None = fast(line)
                 except Exception:  # noqa: BLE001 - every refusal of the fast decoder goes to the lenient one
-                    record = decode(bytes(line))
+                    record = decode.lenient(bytes(line))
                 if record is None:
                     timeline.unparsed()
                 else:

@@ -45,9 +45,12 @@ class Decoder(typing.Generic[R]):
         try:
             return self._fast(line)
         except (msgspec.DecodeError, RecursionError):
-            return self._lenient(line)
+            return self.lenient(line)
 
-    def _lenient(self, line: bytes) -> R | None:
+    def lenient(self, line: bytes) -> R | None:
+        """The record of a line that the fast decoder refused."""
+        if b"{" not in line:  # a log may hold millions of blank lines
+            return None
         fixed = _repaired(line).encode()
         try:
             return self._fast(fixed)

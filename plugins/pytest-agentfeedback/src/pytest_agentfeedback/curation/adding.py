@@ -154,7 +154,7 @@ def _notes(placing: Placing, digest: Mapping[str, Any]) -> None:
     if placing.left_out:
         note(f"left out {placing.left_out} records; --whole keeps all but those of --drop")
         if taken.by_offset:
-            note("warning: some spans are byte offsets, and have moved; --whole keeps them")
+            note("spans that are byte offsets have moved; --whole keeps them")
     if placing.grown:
         note(f"warning: {placing.grown} lines grew, so spans that are byte offsets have moved")
     for path, left in sorted(placing.remains.items()):

@@ -137,7 +137,9 @@ class Names:
             self._word(host, _HOSTS)
         encodings: dict[str, str] = {}
         if encoded is not None:
-            for old, new in self._paths.items():
+            for old, new in {**self._paths, **self._given}.items():
+                if not os.path.isabs(old):
+                    continue
                 name = next(iter(encoded(new)), "")
                 encodings.update((each, name) for each in encoded(old) if len(name) <= len(each))
         self._encoded = encodings
@@ -148,7 +150,7 @@ class Names:
     def _projects(self, directories: Iterable[str], homes: set[str]) -> None:
         number = 0
         for directory in dict.fromkeys(os.path.normpath(each) for each in directories):
-            if directory in ("/", "//", *homes) or _below(directory, _PUBLIC):
+            if directory in ("/", "//", *homes, *self._given) or _below(directory, _PUBLIC):
                 continue
             if any(_below(directory, known) for known in self._paths):
                 continue

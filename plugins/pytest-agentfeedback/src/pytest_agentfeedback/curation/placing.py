@@ -48,6 +48,10 @@ class Placing:
             for number, raw in enumerate(taken.lines, 1)
             if (line := self._line(path, number, raw)) is not None
         )
+        if not content:
+            raise AgentFeedbackError(
+                f"{taken.session.ref}: none of its records is left", "see --whole and --drop"
+            )
         found = {path: _compressed(content) if path.endswith(_ZST) else content}
         for beside, text in taken.beside.items():
             name = self._path(beside)

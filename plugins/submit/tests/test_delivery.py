@@ -1,0 +1,479 @@
+"""Reports on their way to a server: delivered, kept for later, sent again, refused; through the commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentfeedback_submit.spool_entry import Entry, read, written
+
+NOTE = ("submit", "note", "--summary", "s", "--key", "k")
+
+
+class Wired:
+    """A machine with a server configured."""
+
+    def __init__(self, machine: Any, server: Any) -> None:
+        self.machine = machine
+        self.server = server
+        self.data = machine.database.parent
+        machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
+        self.to("")
+
+    def to(self, answer: str) -> None:
+        """Have the server answer like this."""
+        self.machine.environ["AGENT_FEEDBACK_URL"] = f"{self.server.url}/{answer}".rstrip("/")
+
+    def run(self, *words: str, **more: Any) -> Any:
+        return self.machine.run(*words, **more)
+
+    def flush(self, *words: str) -> dict[str, int]:
+        """What a flush that did something prints; members that are 0 are left out."""
+        result = self.run("flush", *words)
+        assert result.status == 0, result.err
+        return {name: value for name, value in json.loads(result.out).items() if value}
+
+    def files(self, folder: str) -> list[Path]:
+        return sorted(self.data.glob(f"{folder}/*"))
+
+    def entries(self, folder: str = "spool") -> list[Entry]:
+        return [read(path.read_bytes()) for path in self.files(folder)]
+
+    def due(self) -> None:
+        """Let no entry wait any longer, and each be for the server as it answers now."""
+        url = self.machine.environ["AGENT_FEEDBACK_URL"]
+        self.change(not_before=0, destination=url)
+
+    def change(self, **members: Any) -> None:
+        from attrs import evolve
+
+        for path in self.files("spool"):
+            path.write_bytes(written(evolve(read(path.read_bytes()), **members)))
+
+    def log(self) -> list[dict[str, Any]]:
+        path = self.machine.home / ".cache/agentfeedback/log/client.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert all(line.pop("ts").endswith("Z") for line in lines)
+        return lines
+
+    @property
+    def stored(self) -> int:
+        total: int = self.server.service.list([]).body["total"]
+        return total
+
+
+@pytest.fixture
+def wired(machine: Any, server: Any) -> Iterator[Wired]:
+    found = Wired(machine, server)
+    yield found
+    for folder in (machine.home,):
+        for path in folder.rglob("*"):
+            if path.is_file():
+                assert server.key.encode() not in path.read_bytes(), path
+
+
+def test_delivered_report_leaves_nothing_but_a_line_of_the_log(wired: Wired) -> None:
+    """The outcome has the server's id and uid; neither database nor spool is made with a report in it."""
+    for word, status in (("submitted", 201), ("duplicate", 200)):
+        result = wired.run(*NOTE)
+        record = wired.server.service.get("1").body
+        assert (result.status, result.err) == (0, "")
+        outcome = result.outcome
+        assert (outcome["outcome"], outcome["id"], outcome["uid"]) == (word, 1, record["uid"])
+        assert (outcome["kind"], outcome["key"], len(outcome["request_id"])) == ("note", "k", 32), status
+    assert wired.files("spool") == wired.files("rejected") == []
+    assert not wired.machine.database.exists()
+    first, second = wired.log()
+    assert (first["outcome"], second["outcome"]) == ("submitted", "duplicate")
+    assert first == {"outcome": "submitted", "kind": "note", "key": "k", "id": 1, "request_id": first["request_id"]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "waits"),
+    [
+        ("status-503", "server_503", 30),
+        ("status-429", "rate_limited", 30),
+        ("no-json", "malformed_response", 30),
+        ("closed", "network", 30),
+        ("later-120", "server_503", 120),
+        ("later-date", "server_503", 900),
+        ("later-days", "server_503", 86_400),
+        ("later-now", "server_503", 30),
+        ("later-odd", "rate_limited", 30),
+        ("status-401", "unauthorized", 0),
+        ("status-404", "wrong_url", 0),
+        ("moved-308", "wrong_url", 0),
+    ],
+)
+def test_undelivered_report_is_kept_and_sent_later(wired: Wired, answer: str, reason: str, waits: int) -> None:
+    """The outcome is spooled and no failure; the entry says why and until when, and the next flush in time delivers it."""
+    wired.to(answer)
+    result = wired.run(*NOTE)
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (0, "spooled", reason)
+    (entry,) = wired.entries()
+    assert (entry.kind, entry.key, entry.attempts, entry.last_error) == ("note", "k", 1, reason)
+    assert entry.destination == wired.machine.environ["AGENT_FEEDBACK_URL"]
+    waited = (entry.not_before - entry.created_at) / 1e9 if entry.not_before else 0
+    assert waits - 2 <= waited <= waits + 2
+    before = len(wired.server.requests)
+    if waits:
+        assert wired.flush() == {"pending": 1, "deferred": 1}
+        assert len(wired.server.requests) == before
+    else:
+        assert wired.flush() == {"pending": 1, "stopped": reason}
+        assert len(wired.server.requests) == before + 1
+    wired.to("")
+    wired.due()
+    assert wired.flush() == {"flushed": 1}
+    assert wired.files("spool") == [] and wired.stored == 1
+    outcomes = [(line["outcome"], line.get("reason")) for line in wired.log()]
+    assert outcomes[0] == ("spooled", reason) and outcomes[-1] == ("flushed", None)
+
+
+def test_refused_report_is_kept_apart(wired: Wired) -> None:
+    """It lies in rejected/ with the server's answer, in which neither key nor secret nor escape sequence is shown."""
+    wired.to("echo")
+    result = wired.run(*NOTE)
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (1, "rejected", "rejected")
+    assert wired.files("spool") == []
+    (path,) = wired.files("rejected")
+    told = path.read_text()
+    assert '"status":422' in told and "[REDACTED:api_key]" in told and "REDACTED:aws_access_key" in told
+    for text in (result.out, result.err, told):
+        assert wired.server.key not in text and "IOSFODNN7" not in text and "\x1b" not in text
+    assert "\\x1b[31m" in result.err
+
+
+def test_report_under_a_taken_key_is_kept_nowhere(wired: Wired) -> None:
+    """A mismatch names the record that has the key."""
+    wired.run(*NOTE)
+    result = wired.run("submit", "note", "--summary", "other", "--key", "k")
+    assert (result.status, result.outcome["outcome"], result.outcome["id"]) == (1, "mismatch", 1)
+    assert wired.files("spool") == wired.files("rejected") == []
+
+
+def test_flush_counts_every_end(wired: Wired) -> None:
+    """New, repeated, mismatched, refused, expired, unreadable and not yet due are told apart."""
+    wired.to("status-503")
+    for number in range(7):
+        assert wired.run("submit", "note", "--summary", f"s{number}", "--key", f"k{number}").status == 0
+    wired.to("")
+    wired.due()
+    paths = wired.files("spool")
+    entries = wired.entries()
+    wired.server.service.create(entries[1].body)
+    wired.server.service.create(entries[2].body.replace(b'"s2"', b'"t"'))
+    from attrs import evolve
+
+    paths[3].write_bytes(written(evolve(entries[3], body=b'{"a":' * 511 + b"[[{}]]" + b"}" * 511)))
+    paths[4].write_bytes(written(evolve(entries[4], created_at=10**18)))
+    paths[5].write_bytes(paths[5].read_bytes()[:-9])
+    paths[6].write_bytes(written(evolve(entries[6], not_before=2 * 10**18)))
+    spoilt = paths[3].read_bytes()
+    assert wired.flush() == {
+        "flushed": 1, "duplicates": 1, "mismatched": 1, "rejected": 2, "expired": 1, "pending": 1, "deferred": 1,
+    }  # fmt: skip
+    assert wired.files("spool") == [paths[6]]
+    assert [path.name for path in wired.files("rejected")] == [path.name for path in paths[3:6]]
+    assert wired.files("rejected")[0].read_bytes() == spoilt
+    words = [(line["outcome"], line.get("reason")) for line in wired.log()[7:]]
+    assert words == [
+        ("flushed", None), ("flushed", "duplicate"), ("mismatch", None), ("rejected", "unreadable_entry"),
+        ("expired", "server_503"), ("rejected", "unreadable_entry"),
+    ]  # fmt: skip
+    assert wired.flush() == {"pending": 1, "deferred": 1}
+
+
+def test_pass_goes_on_after_a_failing_server_and_ends_without_one(wired: Wired) -> None:
+    """A failure of one report does not hold up the others; a key that is refused does."""
+    wired.to("status-503")
+    for number in range(3):
+        wired.run("submit", "note", "--key", f"k{number}")
+    wired.due()
+    before = len(wired.server.requests)
+    assert wired.flush() == {"pending": 3}
+    assert len(wired.server.requests) == before + 3
+    assert [entry.attempts for entry in wired.entries()] == [2, 2, 2]
+    assert all(abs(entry.not_before - entry.created_at - 60 * 10**9) < 20 * 10**9 for entry in wired.entries())
+    wired.to("status-401")
+    wired.due()
+    assert wired.flush() == {"pending": 3, "stopped": "unauthorized"}
+    assert len(wired.server.requests) == before + 4
+
+
+def test_reports_for_another_server_stay_and_their_command_is_told(wired: Wired) -> None:
+    """They are not sent to the one that is configured now, nor filed here."""
+    wired.to("status-503")
+    wired.run(*NOTE)
+    wired.due()
+    other = wired.machine.environ["AGENT_FEEDBACK_URL"]
+    wired.to("")
+    result = wired.run("flush")
+    assert json.loads(result.out)["other_destination"] == 1
+    assert f"send with agentfeedback flush --server {other}." in result.err
+    wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
+    assert wired.run("list").status == 0
+    assert len(wired.entries()) == 1 and wired.stored == 0
+    assert wired.flush("--server", f"{wired.server.url}/repeated") == {"other_destination": 1}
+    wired.change(destination=wired.server.url)
+    assert wired.flush("--server", f"{wired.server.url}/") == {"flushed": 1}
+
+
+def test_friction_of_a_session_leaves_its_marker(wired: Wired) -> None:
+    """Delivered or kept for later, the session is known to have filed; other kinds leave none."""
+    folder = wired.machine.home / ".cache/agentfeedback/filed"
+    context = ("--context", "session_id=abc")
+    wired.run("submit", "note", "--summary", "s", *context)
+    assert not folder.exists()
+    wired.to("status-503")
+    wired.run("submit", "friction", "--summary", "s", *context)
+    (marker,) = folder.iterdir()
+    assert (marker.stat().st_size, marker.stat().st_mode & 0o777) == (0, 0o600)
+    marker.unlink()
+    wired.to("")
+    wired.due()
+    wired.flush()
+    assert list(folder.iterdir()) == [marker]
+    assert wired.log()[-1]["session_id"] == "abc"
+
+
+def test_switched_off_directory_sends_nothing(wired: Wired) -> None:
+    """The policy that refuses a submission also holds back what was kept before."""
+    wired.to("status-503")
+    wired.run(*NOTE)
+    wired.to("")
+    wired.due()
+    wired.machine.config("[collect]\ndisabled = true\n")
+    before = len(wired.server.requests)
+    assert wired.flush() == {"pending": 1, "stopped": "disabled"}
+    assert wired.run(*NOTE).outcome["outcome"] == "disabled"
+    wired.run("flush", "--hook")
+    assert len(wired.server.requests) == before and len(wired.entries()) == 1
+
+
+def test_setup_that_cannot_send(wired: Wired) -> None:
+    """Both modes at once are a wrong command line; no key, or a URL that is none, are errors that give the report back."""
+    for words in (NOTE, ("flush",), ("ingest",), ("list",)):
+        assert wired.run(*words, "--local", "--server", "https://x.example").status == 2
+    assert wired.run(*NOTE, "--server", "x.example").status == 2
+    for environ in ({"AGENT_FEEDBACK_API_KEY": ""}, {"AGENT_FEEDBACK_URL": "https://u:hunter2@x.example"}):
+        result = wired.run(*NOTE, **environ)
+        assert (result.status, result.outcome["reason"]) == (1, "client_setup")
+        assert result.err.startswith('{"kind":"note"') and "hunter2" not in result.err + result.out
+        assert wired.run("flush", **environ).status == 1
+        silent = wired.run("flush", "--hook", **environ)
+        assert (silent.status, silent.out, silent.err) == (0, "", "")
+    assert wired.server.requests == [] and wired.files("spool") == []
+
+
+def test_flush_of_a_hook_says_nothing_and_sends(wired: Wired) -> None:
+    """Silent, status 0, also where the server hangs or the configuration is broken."""
+    wired.to("status-503")
+    wired.run(*NOTE)
+    wired.to("")
+    wired.due()
+    for _ in range(2):
+        result = wired.run("flush", "--hook")
+        assert (result.status, result.out, result.err) == (0, "", "")
+    assert wired.stored == 1 and wired.files("spool") == []
+    wired.machine.config("[collect\n")
+    result = wired.run("flush", "--hook")
+    assert (result.status, result.out, result.err) == (0, "", "")
+
+
+def test_hook_is_over_in_time(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its time nothing more is sent, and a hanging server is not waited for."""
+    import time
+
+    from agentfeedback_submit import delivery
+
+    monkeypatch.setattr(delivery, "_SENDING", 0.3)
+    monkeypatch.setattr(delivery, "_LAST", 0.6)
+    wired.to("status-503")
+    for number in range(3):
+        wired.run("submit", "note", "--key", f"k{number}")
+    wired.to("slow")
+    wired.due()
+    before, started = len(wired.server.requests), time.monotonic()
+    assert wired.run("flush", "--hook").status == 0
+    assert time.monotonic() - started < 3
+    assert len(wired.server.requests) == before + 1 and len(wired.entries()) == 3
+    monkeypatch.setattr(delivery, "_SENDING", -1.0)
+    wired.due()
+    wired.run("flush", "--hook")
+    assert len(wired.server.requests) == before + 1 and len(wired.entries()) == 3
+
+
+def program(wired: Wired, *words: str, limit: int | None = None) -> subprocess.Popen[bytes]:
+    def no_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        assert limit is not None
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.Popen(
+        [sys.executable, "-B", "-m", "agentfeedback", *words],
+        env={**wired.machine.environ, "PATH": os.environ["PATH"]},
+        cwd=wired.machine.directory,
+        preexec_fn=None if limit is None else no_room,
+        stdout=-1,
+        stderr=-1,
+    )
+
+
+def test_flushes_at_once_send_each_report_once(wired: Wired) -> None:
+    """Of several processes each entry is sent by one: none is lost, none is sent twice."""
+    wired.to("status-503")
+    for number in range(12):
+        wired.run("submit", "note", "--key", f"k{number}")
+    wired.to("")
+    wired.due()
+    before = len(wired.server.requests)
+    running = [program(wired, "flush") for _ in range(4)]
+    total = 0
+    for process in running:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        total += json.loads(out)["flushed"]
+    assert total == wired.stored == len(wired.server.requests) - before == 12
+    assert wired.files("spool") == []
+
+
+def test_full_disk(wired: Wired) -> None:
+    """A report that cannot be kept is still delivered; undelivered it is given back; what is kept already stays."""
+    wired.to("status-503")
+    wired.run(*NOTE)
+    (path,) = wired.files("spool")
+    before = path.read_bytes()
+    words = ("submit", "note", "--summary", "precious", "--key", "k2")
+    out, err = program(wired, *words, limit=0).communicate(timeout=60)
+    outcome = json.loads(out)
+    assert (outcome["outcome"], outcome["reason"]) == ("error", "spool_unwritable")
+    assert b'"summary":"precious"' in err
+    wired.to("")
+    out, err = program(wired, *words, limit=0).communicate(timeout=60)
+    assert json.loads(out)["outcome"] == "submitted" and wired.stored == 1
+    wired.to("status-500")
+    wired.due()
+    process = program(wired, "flush", limit=0)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert [each.read_bytes() for each in wired.files("spool")] == [path.read_bytes()]
+    assert read(before).body == wired.entries()[0].body
+    wired.to("")
+    wired.due()
+    process = program(wired, "flush", limit=0)
+    process.communicate(timeout=60)
+    assert process.returncode == 0 and wired.stored == 2 and wired.files("spool") == []
+
+
+def test_place_that_is_no_folder(wired: Wired) -> None:
+    """Where the spool cannot be, a report is delivered or given back; a refused one is given back too."""
+    wired.data.mkdir(parents=True)
+    (wired.data / "spool").write_text("")
+    (wired.data / "rejected").write_text("")
+    assert wired.run(*NOTE).outcome["outcome"] == "submitted"
+    wired.to("status-503")
+    result = wired.run(*NOTE)
+    assert (result.status, result.outcome["reason"]) == (1, "spool_unwritable")
+    assert '"summary":"s"' in result.err
+    wired.to("status-400")
+    result = wired.run(*NOTE)
+    assert (result.status, result.outcome["reason"]) == (1, "rejected_unwritable")
+    assert '"summary":"s"' in result.err
+
+
+def test_refused_report_without_a_place_waits(wired: Wired) -> None:
+    """It stays in the spool until it can be kept apart, and other reports go on."""
+    wired.to("status-503")
+    wired.run(*NOTE)
+    wired.to("status-400")
+    wired.due()
+    (wired.data / "rejected").write_text("")
+    assert wired.flush() == {"pending": 1}
+    (entry,) = wired.entries()
+    assert entry.last_error == "rejected_unwritable" and entry.not_before > entry.created_at
+    (wired.data / "rejected").unlink()
+    wired.due()
+    assert wired.flush() == {"rejected": 1}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everything")
+def test_read_only_spool_is_one_error_that_loses_nothing(wired: Wired) -> None:
+    """A folder that may not be changed is named, and the entries in it are as they were."""
+    wired.to("status-503")
+    wired.run(*NOTE)
+    wired.to("")
+    wired.due()
+    before = [path.read_bytes() for path in wired.files("spool")]
+    (wired.data / "spool").chmod(0o500)
+    result = wired.run("flush")
+    (wired.data / "spool").chmod(0o700)
+    assert (result.status, result.out) == (1, "") and "permission denied" in result.err
+    assert [path.read_bytes() for path in wired.files("spool")] == before
+
+
+def test_log_that_cannot_be_written_stops_nothing(wired: Wired) -> None:
+    """A warning is all that comes of it."""
+    cache = wired.machine.home / ".cache/agentfeedback"
+    cache.mkdir(parents=True)
+    (cache / "log").write_text("")
+    result = wired.run(*NOTE)
+    assert (result.status, result.outcome["outcome"]) == (0, "submitted")
+    assert "warning: the outcome log cannot be written" in result.err
+
+
+def test_log_is_moved_aside_past_its_limit(wired: Wired) -> None:
+    """Past 10 MiB the lines go to `.1`, over what was there, and the log begins anew."""
+    wired.run(*NOTE)
+    path = wired.machine.home / ".cache/agentfeedback/log/client.jsonl"
+    assert path.stat().st_mode & 0o777 == 0o600
+    old = path.with_name("client.jsonl.1")
+    old.write_bytes(b"older\n")
+    path.write_bytes(b" " * (10 << 20))
+    wired.run(*NOTE)
+    assert path.stat().st_size > 10 << 20 and old.read_bytes() == b"older\n"
+    wired.run(*NOTE)
+    assert old.stat().st_size > 10 << 20 and len(wired.log()) == 1
+
+
+def test_start_up_pass_of_local_mode(wired: Wired) -> None:
+    """A report for this machine's own database that could not be stored is, by the next command, silently; flush and remote commands leave it or do it themselves."""
+    wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
+    wired.data.mkdir(parents=True)
+    wired.machine.database.write_text("a letter")
+    result = wired.run(*NOTE)
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (0, "spooled", "server_503")
+    (entry,) = wired.entries()
+    assert (entry.destination, entry.attempts) == ("local", 1)
+    wired.machine.database.unlink()
+    wired.to("")
+    wired.change(not_before=0)
+    assert wired.run("submit", "note", "--key", "other").status == 0
+    assert len(wired.entries()) == 1
+    wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
+    wired.change(not_before=2 * 10**18)
+    assert wired.run("list").out.count("note") == 0
+    wired.change(not_before=0)
+    result = wired.run("list")
+    assert result.out.count("note") == 1 and result.err == ""
+    assert wired.files("spool") == []
+
+
+def test_start_up_pass_that_fails_keeps_no_command_from_its_work(wired: Wired) -> None:
+    """A spool that cannot be read is one line of the log."""
+    wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
+    (wired.data / "inbox/a.json").parent.mkdir(parents=True)
+    (wired.data / "inbox/a.json").write_text('{"kind":"note"}')
+    (wired.data / "inbox/done").write_text("")
+    result = wired.run("list", "--json")
+    assert (result.status, result.err) == (0, "")
+    assert wired.log()[-1]["reason"].startswith("startup_")
