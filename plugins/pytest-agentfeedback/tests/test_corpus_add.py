@@ -130,7 +130,9 @@ def test_session_tells_the_same_and_nothing_private(store, tmp_path, capfd):
         assert [each for each in PRIVATE if each.lower() in text] == []
     missing = labels.unlabelled([], after)
     assert [each for each in missing if visible(each) not in out] == []
-    assert out.endswith(f"next: python -m pytest_agentfeedback corpus label {store.corpus.folder}\n")
+    assert out.endswith(
+        f"next: python -m pytest_agentfeedback corpus label {store.corpus.folder}\n"
+    )
 
 
 @every_harness
@@ -173,7 +175,7 @@ def test_folder_is_encoded_as_the_harness_would(store):
 
 @claude
 @pytest.mark.parametrize(
-    "rule", ['enabled = false', 'deny_paths = ["~/clients"]', "opt_in_only = true"]
+    "rule", ["disabled = true", 'deny_paths = ["~/clients"]', "opt_in_only = true"]
 )
 def test_policy_is_asked_before_the_log_is_opened(store, rule, capfd):
     """A session the user's own policy refuses is not opened, and nothing is written."""
@@ -251,7 +253,9 @@ def test_dropped_type_is_named_where_it_matters(store, capfd):
 
     (log,) = store.files()
     assert {json.loads(line)["type"] for line in log.read_text().splitlines()} == {"user"}
-    assert re.search(r"warning: tool calls: \d+ in the store, 0 in the corpus", capfd.readouterr().err)
+    assert re.search(
+        r"warning: tool calls: \d+ in the store, 0 in the corpus", capfd.readouterr().err
+    )
 
 
 @claude
@@ -279,7 +283,9 @@ def test_rows_of_a_live_database_are_read_and_it_is_left_alone(store):
             " WHERE id = 'prt_0f01001'"
         )
         harness.commit()
-        before = {each: each.read_bytes() for each in path.parent.iterdir() if "shm" not in each.name}
+        before = {
+            each: each.read_bytes() for each in path.parent.iterdir() if "shm" not in each.name
+        }
 
         status = store.add()
 

@@ -113,15 +113,17 @@ class _Rollout:
     # -- response items ------------------------------------------------------------------------
 
     def _message(self, payload: Payload) -> None:
-        if payload.role == "assistant":
+        if payload.role == "assistant" and self._timeline.keeps_texts:
             text = texts(payload.content, "output_text")
             if text:
                 self._timeline.said(text)
 
     def _function_call(self, payload: Payload) -> None:
         tool = _tool(payload)
-        input, command = function_input(payload.arguments, tool)
-        self._call(payload, tool, input, command)
+        if self._timeline.keeps_texts:
+            self._call(payload, tool, *function_input(payload.arguments, tool))
+        else:
+            self._call(payload, tool)
 
     def _custom_tool_call(self, payload: Payload) -> None:
         self._call(payload, _tool(payload), raw_input(payload.input), None)
@@ -131,7 +133,9 @@ class _Rollout:
             payload, "local_shell", raw_input(payload.action), action_command(payload.action)
         )
 
-    def _call(self, payload: Payload, tool: str, input: bytes, command: str | None) -> None:
+    def _call(
+        self, payload: Payload, tool: str, input: bytes | None = None, command: str | None = None
+    ) -> None:
         # A call without an id gets one that no record can hold: no result can name it, an abort ends it.
         id = payload.call_id or f"\ud800{self._timeline.offset}"
         if self._timeline.call(id, tool, input=input, command=command):
