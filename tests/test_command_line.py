@@ -428,3 +428,19 @@ def test_demo_works_anywhere_and_leaves_nothing(machine: Machine, tmp_path: Path
     demo = machine.call("demo", "--json").json
     assert demo["digest"]["sessions"] and demo["list"]["sessions"]
     assert sorted(machine.home.rglob("*")) == before and list((tmp_path / "t").iterdir()) == []
+
+
+def test_digest_error_messages_name_the_case(machine: Machine) -> None:
+    """A ref without a session, one whose file is gone, and one of a storage-only harness each say so."""
+    path = machine.claude("s1", [prompt("u1")])
+    machine.sessions("digest", "claude-code:s1")
+    path.unlink()
+    refs = ["claude-code:s1", "claude-code:s2", "cursor:c1"]
+    result = machine.run("sessions", "digest", *refs, "--json")
+    assert result.status == 1
+    errors = [(error["ref"], error["state"], error["message"]) for error in result.json["errors"]]
+    assert errors[:2] == [
+        ("claude-code:s1", "absent", "the session file is gone"),
+        ("claude-code:s2", "absent", "no session file carries this session id"),
+    ]
+    assert errors[2][:2] == ("cursor:c1", "unsupported-format") and "storage only" in errors[2][2]

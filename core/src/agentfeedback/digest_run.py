@@ -57,7 +57,7 @@ class DigestRun:
 
     def refuse_storage_only(self, ref: str, harness: str) -> None:
         """Say plainly that sessions of a harness have no digest."""
-        message = f"{ref}: {harness} sessions are storage only: they hold too little for a digest"
+        message = f"{harness} sessions are storage only: they hold too little for a digest"
         self.refuse(ref, "unsupported-format", message)
 
     def take(self, reader: Reader, session: Session, row: Row | None) -> None:
@@ -73,7 +73,7 @@ class DigestRun:
         )
         if seen.state == "unknown-project" and not self._allow_unknown:
             message = (
-                f"{session.ref}: the log records no working directory, so no policy can be checked; "
+                "the log records no working directory, so no policy can be checked; "
                 "allow it with --allow-unknown-project"
             )
             self.refuse(session.ref, seen.state, message)
@@ -142,10 +142,10 @@ def missing(ref: Ref, report: Report, row: Row | None) -> tuple[str, str]:
         reason = f" ({report.reason})" if report.reason else ""
         return report.state, f"{ref}: session is {report.state}{reason}"
     if row is None:
-        return "absent", f"{ref}: no session file carries this session id"
+        return "absent", "no session file carries this session id"
     for path, reason, is_directory in report.problems:
         if path == row.path:
-            return "unreadable", f"{ref}: {reason}"
+            return "unreadable", reason
         if is_directory and row.path.startswith(path.rstrip("/") + "/"):
-            return "unreadable", f"{ref}: sessions in {path} could not be listed: {reason}"
-    return "absent", f"{ref}: the session file is gone"
+            return "unreadable", f"sessions in {path} could not be listed: {reason}"
+    return "absent", "the session file is gone"

@@ -190,19 +190,23 @@ def test_saving_nothing_changes_no_byte(harness):
     assert labels.dumped(placed(labels.load(path), [], {})) == path.read_text(encoding="utf-8")
 
 
-def test_new_labels_come_in_the_order_of_the_log():
-    """New labels go between those of their session, new sessions behind; the order they were given in is nothing."""
+def test_new_labels_come_in_the_order_of_sessions_and_logs():
+    """New labels go where sessions and logs put them, in whatever order they were given; what was there stays so."""
 
     def of(session: str, span: str) -> Label:
         return Label(session, span, "genuine-friction", "why")
 
-    order = {(session, f"c{at}"): at for session in ("s1", "s2", "s3") for at in range(5)}
-    before = [of("s2", "c1"), of("s2", "c3"), of("s1", "c4")]
-    given = [of("s3", "c0"), of("s1", "c0"), of("s2", "c2"), of("s2", "c4"), of("s2", "c0")]
+    spans = [(session, f"c{at}") for session in ("s1", "s2", "s3", "s4") for at in range(5)]
+    order = {key: place for place, key in enumerate(spans)}
+    before = [of("s3", "c1"), of("s3", "c3"), of("s1", "c4")]
+    given = [of("s4", "c0"), of("s2", "c1"), of("s1", "c0"), of("s3", "c2"), of("s3", "c4")]
+    given += [of("s3", "c0"), of("s2", "c0")]
 
     names = [each.name for each in placed(before, given, order)]
 
-    assert names == "s2#c0 s2#c1 s2#c2 s2#c3 s2#c4 s1#c0 s1#c4 s3#c0".split()
+    assert names == [
+        *("s3#c0", "s3#c1", "s3#c2", "s3#c3", "s3#c4", "s1#c0", "s1#c4", "s2#c0", "s2#c1", "s4#c0"),
+    ]
 
 
 def test_good_corpus_checks_out(site):

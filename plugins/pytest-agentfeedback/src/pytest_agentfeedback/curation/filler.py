@@ -54,8 +54,10 @@ class Filler:
         return self.text(value)
 
     def empties(self, name: str) -> bool:
-        """Whether numbers, objects and lists under this name are secret too."""
-        return any(table.whole for table in _naming(name))
+        """Whether numbers, objects and lists under this name are secret too; one that is counts as filled."""
+        found = any(table.whole for table in _naming(name))
+        self.count += found
+        return found
 
     def finds(self, text: str) -> bool:
         """Whether a text holds what looks like a secret."""

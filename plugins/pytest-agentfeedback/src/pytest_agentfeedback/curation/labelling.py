@@ -159,35 +159,43 @@ def _label_one(laid: Laid, terminal: Terminal, environ: Mapping[str, str]) -> bo
     return going_on
 
 
-def _order(laid: Laid) -> dict[tuple[str, str], int]:
-    """The place of each event in its log, by session and span."""
-    found: dict[tuple[str, str], int] = {}
-    for id, digest in laid.digests.items():
-        for index, event in enumerate(labels.calls(digest)):
-            found.setdefault((id, event["span"]), index)
-    return found
+Order = Mapping[tuple[str, str], int]
 
 
-def placed(
-    before: Sequence[Label], given: Sequence[Label], order: Mapping[tuple[str, str], int]
-) -> list[Label]:
-    """All labels: sessions as they come in `before`, then new ones; within a session new ones in the order
-    of the log between those that are there, whose own order stays."""
-    sessions: dict[str, list[Label]] = {}
-    for each in before:
-        sessions.setdefault(each.session, []).append(each)
-    if [each for own in sessions.values() for each in own] != list(before):
-        return [*before, *given]  # sessions are mixed: whoever wrote that has an order of their own
-    for new in given:
-        own = sessions.setdefault(new.session, [])
-        at = order[new.session, new.span]
+def _order(laid: Laid) -> Order:
+    """The place of each event by session and span: sessions by their start, events as in the log."""
+    keys = [
+        (id, event["span"]) for id in _sessions(laid) for event in labels.calls(laid.digests[id])
+    ]
+    return {key: place for place, key in enumerate(dict.fromkeys(keys))}
+
+
+def _sessions(laid: Laid) -> list[str]:
+    return sorted(laid.digests, key=lambda each: (laid.digests[each]["start"] or "", each))
+
+
+def placed(before: Sequence[Label], given: Sequence[Label], order: Order) -> list[Label]:
+    """All labels, what was there in its own order: a new one stands behind the last that is earlier.
+
+    Earlier first of all within its session; where that has no label yet, earlier among sessions.
+    """
+    found = list(before)
+    for new in sorted(given, key=lambda each: order[each.session, each.span]):
+        own = [at for at, each in enumerate(found) if each.session == new.session]
+        place = order[new.session, new.span]
         earlier = [
-            index
-            for index, each in enumerate(own)
-            if order.get((each.session, each.span), -1) <= at
+            at
+            for at in own or range(len(found))
+            if order.get((found[at].session, found[at].span), place + 1) <= place
         ]
-        own.insert(earlier[-1] + 1 if earlier else 0, new)
-    return [each for own in sessions.values() for each in own]
+        if earlier:
+            at = earlier[-1] + 1
+            while not own and at < len(found) and found[at].session == found[at - 1].session:
+                at += 1  # sessions are not mixed
+        else:
+            at = own[0] if own else 0
+        found.insert(at, new)
+    return found
 
 
 def _save(path: Path, found: Sequence[Label]) -> None:
@@ -212,7 +220,7 @@ def _questions(
     laid: Laid, found: Sequence[Label], environ: Mapping[str, str]
 ) -> Iterator[Question]:
     told = stories(laid, environ)
-    for id in sorted(laid.digests, key=lambda each: (laid.digests[each]["start"] or "", each)):
+    for id in _sessions(laid):
         digest = laid.digests[id]
         tools = Counter(event["span"] for event in labels.calls(digest))
         for event in labels.without_label(found, digest):

@@ -90,7 +90,7 @@ _AFTER = "(?![A-Za-z0-9])"
 _PATH_END = "(?![A-Za-z0-9_-])"
 _MAIL = (
     r"(?<![A-Za-z0-9._%+-])(?!git@|noreply@)[A-Za-z0-9._%+-]+"
-    r"@(?!(?:[A-Za-z0-9-]+\.)*example\.)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"
+    r"@(?!(?:[A-Za-z0-9-]+\.)*example\.(?:com|net|org)\b)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}"
 )
 _SOMEBODY = r"/(?:home|Users)/(?!(?:user|u)(?![A-Za-z0-9._-]))[A-Za-z0-9_][A-Za-z0-9._-]*"
 _REMOTE = (
