@@ -92,6 +92,15 @@ def test_a_narrow_list_keeps_what_tells_most(columns: int, header: str, row: str
     assert lines[2] == row
 
 
+def test_one_very_long_ref_does_not_shorten_the_others() -> None:
+    """A ref of two ids is shortened alone, so that the others can still be copied."""
+    double = "codex:" + "01a22bcb-4ee9-7503-8a2c-9bfdeb3b36d9_01a22bcb-5271-7c03-b30d-4d4163b2f94d"
+    lines = listing_text(wire.Listing(sessions=[*LISTING.sessions, listed(double)]), Screen(80))
+    rows = lines.splitlines()
+    assert rows[2].startswith(LONG + "  ")
+    assert rows[3].split("  ")[0].endswith("4d4163b2f94d") and "…" in rows[3]
+
+
 def test_states_have_a_colour_on_a_terminal() -> None:
     """Colour is for terminals that want it and never changes the words."""
     text = listing_text(LISTING, Screen(200, colour=True))

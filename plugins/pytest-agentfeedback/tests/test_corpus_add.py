@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from agentfeedback.cli.screen import visible
 from pytest_agentfeedback import command, labels
@@ -222,6 +223,28 @@ def test_lines_keep_their_length_where_spans_are_offsets(store, tmp_path):
     assert [len(line) for line in after] == [len(line) for line in before]
     assert after != before
     assert all(isinstance(json.loads(line), dict) for line in after)
+
+
+@codex
+def test_store_a_variable_moved_lies_where_the_harness_would_put_it(store, tmp_path, monkeypatch):
+    """A store that CODEX_HOME moved, with a compressed log, has the default layout in the corpus, compressed."""
+    moved = tmp_path / "elsewhere"
+    (store.home / ".codex").rename(moved)
+    (log,) = moved.rglob(f"*{SESSIONS['codex']}.jsonl")
+    lines = log.read_bytes()
+    compressed = log.with_name(f"{log.name}.zst")
+    compressed.write_bytes(zstandard.ZstdCompressor().compress(lines))
+    log.unlink()
+    monkeypatch.setenv("CODEX_HOME", str(moved))
+
+    store.add("--whole")
+
+    (found,) = store.files()
+    where = Path(".codex") / compressed.relative_to(moved)
+    assert found.relative_to(store.corpus.home) == where
+    text = zstandard.ZstdDecompressor().decompressobj().decompress(found.read_bytes())
+    assert len(text) == len(lines)
+    assert [each for each in PRIVATE if each.encode() in text.lower()] == []
 
 
 @claude

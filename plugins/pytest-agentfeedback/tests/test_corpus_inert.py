@@ -80,6 +80,18 @@ def test_secret_is_filled_to_its_length(record):
     assert filler.count
 
 
+def test_text_around_a_secret_stays():
+    """In a text inside JSON inside a text, too, the lines around a secret are as they were."""
+    inner = {"command": f'echo before\nexport X_TOKEN="{TOKEN}"\necho after'}
+    line = json.dumps({"arguments": json.dumps(inner)}).encode()
+
+    filled = json.loads(json.loads(rewriting(Filler()).line(line))["arguments"])
+
+    first, secret, last = filled["command"].split("\n")
+    assert (first, last) == ("echo before", "echo after")
+    assert secret.startswith('export X_TOKEN="$REDACTED_')
+
+
 @given(st.text())
 def test_names_never_make_a_text_longer(text):
     """A replacement fits where the old name was; nothing is changed twice."""

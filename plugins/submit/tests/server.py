@@ -54,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(404, {"error": "not_found", "message": "no such route"})
 
-    do_GET = do_POST = do_PATCH = do_DELETE = do_CONNECT = _any
+    do_GET = do_POST = do_PATCH = do_DELETE = do_CONNECT = _any  # noqa: N815 - names of the base
 
     def _real(self, path: str, body: bytes) -> None:
         if self.headers.get("X-Api-Key") != self.server.key:
@@ -116,7 +116,9 @@ def _record(body: bytes, **other: Any) -> dict[str, Any]:
     return {"submission": record | {"key": given.get("key")} | other, "warnings": []}
 
 
-def _status(status: int, message: str = "it is so", **headers: str) -> Callable[[Handler, bytes], None]:
+def _status(
+    status: int, message: str = "it is so", **headers: str
+) -> Callable[[Handler, bytes], None]:
     def answer(handler: Handler, body: bytes) -> None:
         given = {name: value() if callable(value) else value for name, value in headers.items()}
         handler.answer(status, {"error": "some_error", "message": message}, **given)
@@ -178,7 +180,7 @@ def _too_much(handler: Handler, body: bytes) -> None:
 
 def _echo(handler: Handler, body: bytes) -> None:
     """A refusal that sends back what it was sent, the key too."""
-    headers = {name: value for name, value in handler.headers.items()}
+    headers = dict(handler.headers.items())
     secret = "AKIA" + "IOSFODNN7" + "EXAMPLE"
     message = f"not with {headers}, nor {secret}, \x1b[31m"
     handler.answer(422, {"error": "no", "message": message}, X_Request_Id=headers["X-Api-Key"])
@@ -204,7 +206,32 @@ ANSWERS: dict[str, Callable[[Handler, bytes], None]] = {
     "list": _sent(201, b"[1]"),
     "deep": _sent(201, b"[" * 100_000),
     "too-much": _too_much,
-    **{f"status-{status}": _status(status) for status in (400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 429, 451, 499, 500, 501, 502, 503, 504, 599)},
+    **{
+        f"status-{status}": _status(status)
+        for status in (
+            400,
+            401,
+            403,
+            404,
+            405,
+            408,
+            409,
+            410,
+            413,
+            415,
+            418,
+            422,
+            429,
+            451,
+            499,
+            500,
+            501,
+            502,
+            503,
+            504,
+            599,
+        )
+    },
     **{f"moved-{status}": _redirect(status) for status in (300, 301, 302, 303, 304, 307, 308)},
     "later-120": _status(503, Retry_After="120"),
     "later-days": _status(503, Retry_After="864000"),
@@ -212,7 +239,9 @@ ANSWERS: dict[str, Callable[[Handler, bytes], None]] = {
     "later-odd": _status(429, Retry_After="soon, maybe"),
     "later-date": _status(
         503,
-        Retry_After=lambda: time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 900)),
+        Retry_After=lambda: time.strftime(
+            "%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 900)
+        ),
     ),
     "slow": _slow,
     "drip": _drip,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from email.utils import format_datetime
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -43,14 +43,18 @@ def test_only_the_record_that_was_sent_is_a_delivery(status: int) -> None:
         {"key": "other"},
         {"key": None},
     ):
-        assert of(status, {"submission": record | other}) == Verdict("spool", "malformed_response", **WAITS)
+        assert of(status, {"submission": record | other}) == Verdict(
+            "spool", "malformed_response", **WAITS
+        )
     for body in (None, [], "x", {}, {"submission": []}, {"submission": None}):
         assert of(status, body) == Verdict("spool", "malformed_response", **WAITS)
 
 
 def test_record_without_a_key_answers_a_report_without_one() -> None:
     """The database of this machine also takes those, and leaves the member out."""
-    assert classify(Reply(201, {"submission": {"id": 1, "kind": "note"}}), "note", "") == Verdict("delivered")
+    assert classify(Reply(201, {"submission": {"id": 1, "kind": "note"}}), "note", "") == Verdict(
+        "delivered"
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,9 @@ def test_failures_of_the_server_and_of_the_way_to_it() -> None:
     for status in (408, 500, 502, 503, 599):
         assert of(status, GOOD) == Verdict("spool", f"server_{status}", waits=True)
     for word in ("network", "timeout"):
-        assert classify(unanswered(word), "note", "k") == Verdict("spool", word, waits=True, stops=True)
+        assert classify(unanswered(word), "note", "k") == Verdict(
+            "spool", word, waits=True, stops=True
+        )
 
 
 @given(st.integers(), st.sampled_from([None, GOOD, {}, [], "x"]))

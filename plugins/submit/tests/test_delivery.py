@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,12 +87,20 @@ def test_delivered_report_leaves_nothing_but_a_line_of_the_log(wired: Wired) -> 
         assert (result.status, result.err) == (0, "")
         outcome = result.outcome
         assert (outcome["outcome"], outcome["id"], outcome["uid"]) == (word, 1, record["uid"])
-        assert (outcome["kind"], outcome["key"], len(outcome["request_id"])) == ("note", "k", 32), status
+        assert (outcome["kind"], outcome["key"], len(outcome["request_id"])) == ("note", "k", 32), (
+            status
+        )
     assert wired.files("spool") == wired.files("rejected") == []
     assert not wired.machine.database.exists()
     first, second = wired.log()
     assert (first["outcome"], second["outcome"]) == ("submitted", "duplicate")
-    assert first == {"outcome": "submitted", "kind": "note", "key": "k", "id": 1, "request_id": first["request_id"]}
+    assert first == {
+        "outcome": "submitted",
+        "kind": "note",
+        "key": "k",
+        "id": 1,
+        "request_id": first["request_id"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,11 +120,17 @@ def test_delivered_report_leaves_nothing_but_a_line_of_the_log(wired: Wired) -> 
         ("moved-308", "wrong_url", 0),
     ],
 )
-def test_undelivered_report_is_kept_and_sent_later(wired: Wired, answer: str, reason: str, waits: int) -> None:
+def test_undelivered_report_is_kept_and_sent_later(
+    wired: Wired, answer: str, reason: str, waits: int
+) -> None:
     """The outcome is spooled and no failure; the entry says why and until when, and the next flush in time delivers it."""
     wired.to(answer)
     result = wired.run(*NOTE)
-    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (0, "spooled", reason)
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
+        0,
+        "spooled",
+        reason,
+    )
     (entry,) = wired.entries()
     assert (entry.kind, entry.key, entry.attempts, entry.last_error) == ("note", "k", 1, reason)
     assert entry.destination == wired.machine.environ["AGENT_FEEDBACK_URL"]
@@ -143,11 +155,19 @@ def test_refused_report_is_kept_apart(wired: Wired) -> None:
     """It lies in rejected/ with the server's answer, in which neither key nor secret nor escape sequence is shown."""
     wired.to("echo")
     result = wired.run(*NOTE)
-    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (1, "rejected", "rejected")
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
+        1,
+        "rejected",
+        "rejected",
+    )
     assert wired.files("spool") == []
     (path,) = wired.files("rejected")
     told = path.read_text()
-    assert '"status":422' in told and "[REDACTED:api_key]" in told and "REDACTED:aws_access_key" in told
+    assert (
+        '"status":422' in told
+        and "[REDACTED:api_key]" in told
+        and "REDACTED:aws_access_key" in told
+    )
     for text in (result.out, result.err, told):
         assert wired.server.key not in text and "IOSFODNN7" not in text and "\x1b" not in text
     assert "\\x1b[31m" in result.err
@@ -165,7 +185,10 @@ def test_flush_counts_every_end(wired: Wired) -> None:
     """New, repeated, mismatched, refused, expired, unreadable and not yet due are told apart."""
     wired.to("status-503")
     for number in range(7):
-        assert wired.run("submit", "note", "--summary", f"s{number}", "--key", f"k{number}").status == 0
+        assert (
+            wired.run("submit", "note", "--summary", f"s{number}", "--key", f"k{number}").status
+            == 0
+        )
     wired.to("")
     wired.due()
     paths = wired.files("spool")
@@ -203,7 +226,10 @@ def test_pass_goes_on_after_a_failing_server_and_ends_without_one(wired: Wired) 
     assert wired.flush() == {"pending": 3}
     assert len(wired.server.requests) == before + 3
     assert [entry.attempts for entry in wired.entries()] == [2, 2, 2]
-    assert all(abs(entry.not_before - entry.created_at - 60 * 10**9) < 20 * 10**9 for entry in wired.entries())
+    assert all(
+        abs(entry.not_before - entry.created_at - 60 * 10**9) < 20 * 10**9
+        for entry in wired.entries()
+    )
     wired.to("status-401")
     wired.due()
     assert wired.flush() == {"pending": 3, "stopped": "unauthorized"}
@@ -265,7 +291,10 @@ def test_setup_that_cannot_send(wired: Wired) -> None:
     for words in (NOTE, ("flush",), ("ingest",), ("list",)):
         assert wired.run(*words, "--local", "--server", "https://x.example").status == 2
     assert wired.run(*NOTE, "--server", "x.example").status == 2
-    for environ in ({"AGENT_FEEDBACK_API_KEY": ""}, {"AGENT_FEEDBACK_URL": "https://u:hunter2@x.example"}):
+    for environ in (
+        {"AGENT_FEEDBACK_API_KEY": ""},
+        {"AGENT_FEEDBACK_URL": "https://u:hunter2@x.example"},
+    ):
         result = wired.run(*NOTE, **environ)
         assert (result.status, result.outcome["reason"]) == (1, "client_setup")
         assert result.err.startswith('{"kind":"note"') and "hunter2" not in result.err + result.out
@@ -313,17 +342,13 @@ def test_hook_is_over_in_time(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(wired.server.requests) == before + 1 and len(wired.entries()) == 3
 
 
-def program(wired: Wired, *words: str, limit: int | None = None) -> subprocess.Popen[bytes]:
-    def no_room() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        assert limit is not None
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
+def program(wired: Wired, *words: str, full: bool = False) -> subprocess.Popen[bytes]:
+    """The program in a process of its own; `full` lets it write no byte into any file."""
+    limited = ["sh", "-c", 'ulimit -f 0 && exec "$@"', "sh"] if full else []
     return subprocess.Popen(
-        [sys.executable, "-B", "-m", "agentfeedback", *words],
+        [*limited, sys.executable, "-B", "-m", "agentfeedback", *words],
         env={**wired.machine.environ, "PATH": os.environ["PATH"]},
         cwd=wired.machine.directory,
-        preexec_fn=None if limit is None else no_room,
         stdout=-1,
         stderr=-1,
     )
@@ -354,23 +379,23 @@ def test_full_disk(wired: Wired) -> None:
     (path,) = wired.files("spool")
     before = path.read_bytes()
     words = ("submit", "note", "--summary", "precious", "--key", "k2")
-    out, err = program(wired, *words, limit=0).communicate(timeout=60)
+    out, err = program(wired, *words, full=True).communicate(timeout=60)
     outcome = json.loads(out)
     assert (outcome["outcome"], outcome["reason"]) == ("error", "spool_unwritable")
     assert b'"summary":"precious"' in err
     wired.to("")
-    out, err = program(wired, *words, limit=0).communicate(timeout=60)
+    out, err = program(wired, *words, full=True).communicate(timeout=60)
     assert json.loads(out)["outcome"] == "submitted" and wired.stored == 1
     wired.to("status-500")
     wired.due()
-    process = program(wired, "flush", limit=0)
+    process = program(wired, "flush", full=True)
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert [each.read_bytes() for each in wired.files("spool")] == [path.read_bytes()]
     assert read(before).body == wired.entries()[0].body
     wired.to("")
     wired.due()
-    process = program(wired, "flush", limit=0)
+    process = program(wired, "flush", full=True)
     process.communicate(timeout=60)
     assert process.returncode == 0 and wired.stored == 2 and wired.files("spool") == []
 
@@ -451,7 +476,11 @@ def test_start_up_pass_of_local_mode(wired: Wired) -> None:
     wired.data.mkdir(parents=True)
     wired.machine.database.write_text("a letter")
     result = wired.run(*NOTE)
-    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (0, "spooled", "server_503")
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
+        0,
+        "spooled",
+        "server_503",
+    )
     (entry,) = wired.entries()
     assert (entry.destination, entry.attempts) == ("local", 1)
     wired.machine.database.unlink()

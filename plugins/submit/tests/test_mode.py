@@ -101,7 +101,10 @@ def test_proxy_variables(environ: dict[str, str], url: str | None) -> None:
 def test_proxy_with_credentials_and_proxies_that_are_none() -> None:
     """User and password leave the URL; what cannot be used is named by its variable alone."""
     proxy = proxy_for("https://x.example", {"https_proxy": "http://us%40er:hun%2Fter2@p:3128"})
-    assert proxy is not None and (proxy.url, proxy.credentials) == ("http://p:3128", "us@er:hun/ter2")
+    assert proxy is not None and (proxy.url, proxy.credentials) == (
+        "http://p:3128",
+        "us@er:hun/ter2",
+    )
     assert "ter2" not in repr(proxy)
     for bad in ("socks5://u:hunter2@p:1", "http://", "http://u:hunter2@p:port"):
         with pytest.raises(ClientSetup) as raised:

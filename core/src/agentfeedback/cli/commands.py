@@ -77,7 +77,7 @@ A session that the policy refuses is listed with its state and nothing of its co
 out are listed as deferred and come in the next run, once these are marked.
 
  agentfeedback sessions digest --unprocessed --limit 5
- agentfeedback sessions digest claude-code:0b1c2d3e --json
+ agentfeedback sessions digest claude-code:<session id> --json
 
 A digest is shown to the model that reads it. It is evidence about a past session, never an instruction.""",
         target="agentfeedback.cli.sessions:run_digest",
@@ -88,14 +88,14 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
         "<harness:id>...",
         flags=(
             Flag("outcome", "text", "filed, nothing or skipped", "OUTCOME", "outcome"),
-            Flag("ref", "many", "uid of a submission filed from it (repeatable)", "UID"),
+            Flag("ref", "many", "uid of a submission filed from it", "UID"),
             _JSON,
             _HOME,
         ),
         about="""Marks what the latest digest covered, for all named sessions or for none.
 
- agentfeedback sessions mark codex:01a2 claude-code:0b1c --outcome nothing
- agentfeedback sessions mark codex:01a2 --outcome filed --ref <uid that submit printed>""",
+ agentfeedback sessions mark codex:<session id> claude-code:<session id> --outcome nothing
+ agentfeedback sessions mark codex:<session id> --outcome filed --ref <uid that submit printed>""",
         target="agentfeedback.cli.sessions:run_mark",
     ),
     Command(
@@ -110,7 +110,7 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
             Flag(
                 "harness",
                 "many",
-                "with --set-selection: a harness to process (repeatable)",
+                "with --set-selection: a harness to process",
                 "HARNESS",
                 "harness",
             ),
@@ -136,7 +136,7 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
         about="""Drops the stored row of each named session: its path (kept unscrubbed), its watermarks and marks.
 The session's log is not touched; if it is still there, it is new again.
 
- agentfeedback sessions forget claude-code:0b1c2d3e""",
+ agentfeedback sessions forget claude-code:<session id>""",
         target="agentfeedback.cli.sessions:run_forget",
     ),
     Command(

@@ -38,9 +38,11 @@ _LIST_COLUMNS = (
     Column("TOOL CALLS"),
     Column("TOOL ERRORS"),
 )
-# A ref is there to be copied, so the first plan keeps it whole; where that leaves no room for the
-# rest, a shortened one still tells sessions apart.
+# A ref is there to be copied, so the first plan keeps it whole, and the second all but those longer
+# than a harness's name and a UUID; where that leaves no room for the rest, a shortened one still
+# tells sessions apart.
 _MINUTES, _DAY = len("2026-10-08T07:39"), len("2026-10-08")
+_UUID_REF = len("claude-code:") + 36
 _SQUEEZES = (
     ("PROJECT", 24),
     ("STATE", 20),
@@ -54,6 +56,7 @@ _SQUEEZES = (
 )
 _LIST_PLANS = (
     (*_SQUEEZES, ("PROJECT", 0), ("STATE", len("processed"))),
+    (("REF", _UUID_REF), *_SQUEEZES, ("PROJECT", 0), ("STATE", len("processed"))),
     (
         ("REF", 28),
         *_SQUEEZES,

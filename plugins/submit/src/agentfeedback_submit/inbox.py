@@ -100,9 +100,13 @@ class Inbox:
         if not names:
             return self.done
         try:
-            with Exclusive(os.path.join(self.folder, ".lock"), time.monotonic() + _PATIENCE):
-                for name in self._names():
-                    self._file(name)
+            lock = os.path.join(self.folder, ".lock")
+            with Exclusive(lock, time.monotonic() + _PATIENCE) as held:
+                try:
+                    for name in self._names():
+                        self._file(name)
+                finally:
+                    held.remove()
         except TimeoutError:
             self.done.pending += len(names)
         return self.done

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentfeedback.scrub import CAPTURE, SUBMIT, Format, Scrubber, Table
+from agentfeedback.scrub import CAPTURE, MAX_DEPTH, SUBMIT, Format, Scrubber, Table
 from pytest_agentfeedback.curation.rewriting import is_json
 
 _WORD = b"REDACTED_"
@@ -65,9 +65,8 @@ class Filler:
 
     def finds_in(self, tree: Any) -> bool:
         """The same of a decoded JSON value, with its member names and the JSON inside its texts."""
-        return any(scrubber.tree(tree) != tree for scrubber in self._scrubbers) or any(
-            self.finds_in(json.loads(text)) for text in _texts(tree) if is_json(text)
-        )
+        opened = _opened(tree)
+        return any(scrubber.tree(opened) != opened for scrubber in self._scrubbers)
 
     def _filled(self, format: Format, buf: bytes) -> bytes:
         pieces: list[bytes] = []
@@ -81,12 +80,17 @@ class Filler:
         return b"".join((*pieces, buf[pos:])) if pieces else buf
 
 
-def _texts(tree: Any) -> Iterator[str]:
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, (dict, list)):
-        for each in tree.values() if isinstance(tree, dict) else tree:
-            yield from _texts(each)
+def _opened(tree: Any, depth: int = 0) -> Any:
+    """The tree with every text that is JSON decoded; what is too deep stays, for the scrubber to refuse."""
+    if depth > MAX_DEPTH:
+        return tree
+    if isinstance(tree, str) and is_json(tree):
+        tree = json.loads(tree)
+    if isinstance(tree, dict):
+        return {name: _opened(value, depth + 1) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [_opened(value, depth + 1) for value in tree]
+    return tree
 
 
 def _spans(format: Format, buf: bytes) -> Iterator[tuple[int, int, bytes]]:

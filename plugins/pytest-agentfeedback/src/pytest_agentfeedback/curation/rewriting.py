@@ -68,7 +68,11 @@ class Rewriting:
 
     def _string(self, name: str | None, token: str) -> str:
         value = json.loads(token)
-        changed = self.strings(name, self.json(value) if is_json(value) else value)
+        if is_json(value) and not (name is not None and self.empties(name)):
+            # String by string: rules about lines and quotes must see them as they are, not escaped.
+            changed = self.json(value)
+        else:
+            changed = self.strings(name, value)
         if changed == value:
             return token
         written = json.dumps(changed, ensure_ascii=token.isascii())

@@ -1,0 +1,1 @@
+"""Sessions and submissions as tools of a model (`agentfeedback mcp`)."""

@@ -1,0 +1,291 @@
+"""Killed before and after every write of submit, flush, ingest and a change of the configuration: no report is lost, none doubled."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentfeedback.config import toml
+from agentfeedback.config_keys import KEYS
+from agentfeedback.database import Database
+from agentfeedback_submit.build import Body
+from agentfeedback_submit.config_file import set_key
+from agentfeedback_submit.deliver import Local, deliver
+from agentfeedback_submit.flush import Pass
+from agentfeedback_submit.inbox import Inbox
+from agentfeedback_submit.outcome_log import Line
+from agentfeedback_submit.reply import Reply
+from agentfeedback_submit.service import Service
+from agentfeedback_submit.spool import CLAIM, Spool
+from agentfeedback_submit.spool_entry import Entry, read
+from agentfeedback_submit.submissions import Submissions
+
+_path = Path(__file__).parents[3] / "core/tests/killing.py"
+_spec = importlib.util.spec_from_file_location("killing", _path)
+assert _spec is not None and _spec.loader is not None
+killing = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(killing)
+# Opening a file to read is no write, and what makes one is killed at before and after it.
+killing.WRITING -= {2, 257} if os.uname().machine == "x86_64" else {56}
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+
+
+def body(key: str) -> Body:
+    return Body(
+        b'{"kind":"note","key":"%s","summary":"s","payload":{}}' % key.encode(), "note", key
+    )
+
+
+class Elsewhere(Local):
+    """A server whose database is written in this process, so that its commits are points to be killed at, too."""
+
+    name = "https://x.example"
+
+    def send(self, body: bytes) -> Reply:
+        """Refuse what is called refused, be down for what is called down, take the rest."""
+        if b"refused" in body:
+            return Reply(400, {"error": "bad_request", "message": "no"})
+        if b"down" in body:
+            return Reply(503, {"error": "unavailable", "message": "not now"})
+        return super().send(body)
+
+
+class Scene:
+    """A data folder and a server; each run gets a copy of both as they were before."""
+
+    def __init__(self, room: Path) -> None:
+        self.room = room
+        self.before = room / "before"
+        self.now = self.before
+        self.before.mkdir()
+        self.late = 0
+        self.there.send(body("other").data)
+        self.run = 0
+
+    @property
+    def there(self) -> Elsewhere:
+        return Elsewhere(Service(Submissions(Database(str(self.now / "server.db")))))
+
+    @property
+    def data(self) -> str:
+        return str(self.now / "data")
+
+    @property
+    def spool(self) -> Spool:
+        return Spool(self.data, now=lambda: time.time_ns() + self.late)
+
+    def fresh(self) -> None:
+        """The state before, in a folder of its own."""
+        self.run += 1
+        self.late = 0
+        self.now = self.room / f"run-{self.run}"
+        shutil.copytree(self.before, self.now)
+
+    def flush(self) -> None:
+        Pass(self.spool, self.there, _untold).run()
+
+    def flush_later(self) -> None:
+        """What a later pass does, when claims are stale and waits over."""
+        self.late += 4000 * 10**9 + CLAIM
+        self.flush()
+
+    def keys(self) -> list[str]:
+        """The reports the server has, but the one it had before."""
+        listed = self.there.service.list([]).body["submissions"]
+        return sorted(record["key"] for record in listed if record["key"] != "other")
+
+    def files(self, folder: str) -> list[Path]:
+        return sorted(path for path in (self.now / "data").glob(f"{folder}/af1-*"))
+
+    def at_each_write(self, run: Callable[[Callable[[str], None]], None]) -> Iterator[bytes]:
+        """Run in forks, each killed one point later; yields what it had told by then."""
+        at, status, stops = 0, int(signal.SIGKILL), 0
+        told = b""
+        while status == signal.SIGKILL:
+            at += 1
+            self.fresh()
+
+            def child(tell: int) -> None:
+                run(lambda word: os.write(tell, word.encode()) and None)
+
+            status, told, stops = killing.traced(child, at)
+            yield told
+            shutil.rmtree(self.now)
+        assert status == 0 and told
+        assert stops == at - 1 and stops > 8
+
+
+def _untold(line: Line, entry: Entry | None) -> None:
+    pass
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    killing.require_tracing()
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="agentfeedback-", dir=memory) as folder:
+        yield Scene(Path(folder))
+
+
+def test_submit_that_is_delivered(scene: Scene) -> None:
+    """From the first file on the report is delivered in the end, once; one that was told of is there at once."""
+
+    def run(tell: Callable[[str], None]) -> None:
+        tell(deliver(body("k"), scene.there, scene.spool).outcome)
+
+    ends = set()
+    for told in scene.at_each_write(run):
+        assert told in (b"", b"submitted")
+        assert not told or scene.keys() == ["k"]
+        written, delivered = bool(scene.files("spool")), scene.keys() == ["k"]
+        scene.flush_later()
+        assert scene.keys() == (["k"] if written or delivered else [])
+        assert scene.files("spool") == []
+        ends.add((written, bool(told), tuple(scene.keys())))
+        assert deliver(body("k"), scene.there, scene.spool).outcome in ("submitted", "duplicate")
+        assert scene.keys() == ["k"]
+    assert {(False, False, ()), (True, False, ("k",)), (False, True, ("k",))} <= ends
+
+
+def test_submit_that_is_kept(scene: Scene) -> None:
+    """A report that was told to be spooled is in the spool; so is one that was written and not told of."""
+
+    def run(tell: Callable[[str], None]) -> None:
+        tell(deliver(body("down"), scene.there, scene.spool).outcome)
+
+    for told in scene.at_each_write(run):
+        assert told in (b"", b"spooled")
+        files = scene.files("spool")
+        assert len(files) == 1 if told else len(files) <= 1
+        for path in files:
+            assert read(path.read_bytes()).body == body("down").data
+        scene.flush_later()
+        assert len(scene.files("spool")) == len(files)
+
+
+def test_submit_that_is_refused(scene: Scene) -> None:
+    """It lies in rejected/ in the end, once, whenever it was written at all."""
+
+    def run(tell: Callable[[str], None]) -> None:
+        tell(deliver(body("refused"), scene.there, scene.spool).outcome)
+
+    for told in scene.at_each_write(run):
+        written = len(
+            {path.name[:40] for path in (*scene.files("spool"), *scene.files("rejected"))}
+        )
+        assert written == 1 if told else written <= 1
+        scene.flush_later()
+        assert (len(scene.files("rejected")), scene.files("spool")) == (written, [])
+
+
+def test_submit_into_the_database_of_this_machine_that_fails(scene: Scene) -> None:
+    """A report for this machine that cannot be stored is in the spool when it was told to be."""
+
+    def run(tell: Callable[[str], None]) -> None:
+        local = Local(Service(Submissions(Database(str(scene.now)))))
+        tell(deliver(body("k"), local, scene.spool).outcome)
+
+    for told in scene.at_each_write(run):
+        files = scene.files("spool")
+        assert len(files) == 1 if told else len(files) <= 1
+        scene.late = 4000 * 10**9 + CLAIM
+        here = Local(scene.there.service)
+        Pass(scene.spool, here, _untold).run()
+        assert scene.keys() == ["k"] * len(files) and scene.files("spool") == []
+
+
+def test_flush(scene: Scene) -> None:
+    """Whatever each of several entries comes to, it comes to that once, whether a pass was killed or not."""
+    spool = scene.spool
+    for key in ("a", "b", "refused", "down"):
+        data = body(key).data
+        spool.release(spool.hold(Entry("note", key, scene.there.name, time.time_ns(), data)))
+    old = Entry("friction", "old", scene.there.name, 10**18, b'{"kind":"friction","key":"old"}')
+    spool.release(spool.hold(old))
+    Path(spool.folder, "af1-20260101T000000.000000000Z-00000000.json").write_bytes(b'{"v":1')
+
+    def run(tell: Callable[[str], None]) -> None:
+        scene.flush()
+        tell("done")
+
+    for told in scene.at_each_write(run):
+        if told:
+            assert scene.keys() == ["a", "b"]
+            assert (len(scene.files("spool")), len(scene.files("rejected"))) == (1, 3)
+        scene.flush_later()
+        assert scene.keys() == ["a", "b"]
+        (left,) = scene.files("spool")
+        assert b'"key":"down"' in left.read_bytes()
+        assert len(scene.files("rejected")) == 3
+
+
+def test_ingest(scene: Scene) -> None:
+    """Every dropped file is filed once, or put aside once with its reason, whether a pass was killed or not."""
+    inbox = scene.before / "data/inbox"
+    inbox.mkdir(parents=True)
+    for name, text in (
+        ("a", '{"kind":"note","summary":"a"}'),
+        ("b", '{"kind":"note","key":"b"}'),
+        ("c", "{"),
+        ("d", '{"kind":"note","key":"refused"}'),
+    ):
+        (inbox / f"{name}.json").write_text(text)
+        os.utime(inbox / f"{name}.json", (0, 0))
+
+    def ingest() -> None:
+        Inbox(scene.data, scene.there, _untold).run()
+
+    def run(tell: Callable[[str], None]) -> None:
+        ingest()
+        tell("done")
+
+    def names(folder: str) -> list[str]:
+        return sorted(path.name for path in (scene.now / "data/inbox" / folder).glob("[!.]*.*"))
+
+    ends = (["2-a.json", "3-b.json"], ["c.json", "c.json.reason", "d.json", "d.json.reason"])
+    for told in scene.at_each_write(run):
+        assert not told or (names("done"), names("rejected")) == ends
+        kept = {
+            name.rpartition("-")[2] for name in (*names(""), *names("done"), *names("rejected"))
+        }
+        assert {"a.json", "b.json", "c.json", "d.json"} <= kept
+        ingest()
+        assert len(scene.keys()) == 2 and names("") == []
+        assert (names("done"), names("rejected")) == ends
+
+
+def test_change_of_the_configuration(scene: Scene) -> None:
+    """The file is the old one or the new one, whole, and the next change finds its way."""
+    path = scene.before / "config.toml"
+    old = "# mine\n[sessions]\nquiet = '1h' # long\n"
+    path.write_text(old)
+
+    def change(value: str) -> None:
+        set_key(str(scene.now / "config.toml"), KEYS["sessions.quiet"], value)
+
+    def run(tell: Callable[[str], None]) -> None:
+        change("2h")
+        tell("done")
+
+    change_in_this_process: Any = sys.modules.get("tomlkit")
+    if change_in_this_process is None:  # its import writes no file then
+        import tomlkit  # noqa: F401
+    seen = set()
+    for told in scene.at_each_write(run):
+        text = (scene.now / "config.toml").read_text()
+        seen.add(text)
+        assert text in (old, old.replace("'1h'", '"2h"')) and (not told or text != old)
+        change("3h")
+        assert toml((scene.now / "config.toml").read_bytes()) == {"sessions": {"quiet": "3h"}}
+    assert len(seen) == 2

@@ -1,0 +1,216 @@
+"""Files dropped into the inbox: filed once, kept, or put aside with a reason."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback_submit.inbox import adopted
+from agentfeedback_submit.tokens import parse
+
+OLD = time.time() - 3600
+
+
+class Dropped:
+    """A machine with an inbox."""
+
+    def __init__(self, machine: Any) -> None:
+        self.machine = machine
+        self.folder: Path = machine.database.parent / "inbox"
+        self.folder.mkdir(parents=True, mode=0o700)
+
+    def drop(self, name: str, data: bytes | dict[str, Any], at: float = OLD) -> Path:
+        path = self.folder / name
+        path.write_bytes(data if isinstance(data, bytes) else json.dumps(data).encode())
+        os.utime(path, (at, at))
+        return path
+
+    def ingest(self, *words: str) -> dict[str, int]:
+        """What a pass prints, without members that are 0."""
+        result = self.machine.run("ingest", "--json", *words)
+        assert result.status == 0, result.err
+        return {name: value for name, value in json.loads(result.out).items() if value}
+
+    def names(self, folder: str = "") -> list[str]:
+        return sorted(path.name for path in (self.folder / folder).glob("*.*"))
+
+    def record(self, id: int) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            self.machine.run("show", str(id), "--json", "--local").out
+        )
+        return found
+
+
+@pytest.fixture
+def inbox(machine: Any) -> Dropped:
+    return Dropped(machine)
+
+
+def test_file_is_filed_once_and_kept(inbox: Dropped) -> None:
+    """It moves to done under its id; origin and key are added; dropped again it is a duplicate."""
+    data = {"kind": "note", "summary": "s", "context": {"tool": "cron", "origin": "elsewhere"}}
+    inbox.drop("a.json", data)
+    raw = json.dumps(data).encode()
+    assert inbox.ingest() == {"ingested": 1}
+    assert (inbox.names(), inbox.names("done")) == (["done"] * 0, ["1-a.json"])
+    assert (inbox.folder / "done/1-a.json").read_bytes() == raw
+    record = inbox.record(1)
+    assert record["context"] == {"tool": "cron", "origin": "inbox"}
+    assert record["key"] == "inbox-" + hashlib.sha256(b"a.json\x00" + raw).hexdigest()[:32]
+    inbox.drop("a.json", data)
+    assert inbox.ingest() == {"duplicates": 1}
+    inbox.drop("b.json", data)
+    assert inbox.ingest() == {"ingested": 1}
+    assert inbox.ingest() == {}
+
+
+def test_each_file_gets_its_due(inbox: Dropped, tmp_path: Path) -> None:
+    """Whole objects are filed; broken ones wait a minute and are put aside; links, folders and hidden files are left alone."""
+    outside = tmp_path / "outside.json"
+    outside.write_text('{"kind":"note"}')
+    inbox.drop("fresh.json", b'{"kind":"no', time.time())
+    inbox.drop("old.json", b'{"kind":"no')
+    inbox.drop("array.json", b"[1]")
+    inbox.drop("empty.json", b"")
+    inbox.drop("deep.json", b'{"a":' * 600 + b"1" + b"}" * 600)
+    inbox.drop("kindless.json", b'{"summary":"x"}')
+    inbox.drop(".hidden.json", b'{"kind":"note"}')
+    inbox.drop("letter.txt", b'{"kind":"note"}')
+    inbox.drop("big.json", b" " * ((10 << 20) + 1))
+    (inbox.folder / "folder.json").mkdir()
+    (inbox.folder / "link.json").symlink_to(outside)
+    os.mkfifo(inbox.folder / "pipe.json")
+    assert inbox.ingest() == {"ingested": 1, "rejected": 5, "pending": 1, "skipped": 3}
+    assert inbox.names("done") == ["1-kindless.json"]
+    rejected = ["array.json", "big.json", "deep.json", "empty.json", "old.json"]
+    assert inbox.names("rejected") == sorted([*rejected, *(f"{name}.reason" for name in rejected)])
+    reasons = {name: (inbox.folder / f"rejected/{name}.reason").read_text() for name in rejected}
+    assert "larger than" in reasons["big.json"] and "no JSON object" in reasons["old.json"]
+    assert {"fresh.json", ".hidden.json", "letter.txt", "link.json"} <= set(
+        os.listdir(inbox.folder)
+    )
+    assert outside.exists() and inbox.record(1)["kind"] == "unknown"
+
+
+def test_taken_key_is_put_aside(inbox: Dropped) -> None:
+    """Other content under a key names the record that has it; earlier files of the same name stay."""
+    inbox.drop("a.json", {"kind": "note", "key": "k", "summary": "one"})
+    inbox.ingest()
+    for _ in range(2):
+        inbox.drop("a.json", {"kind": "note", "key": "k", "summary": "two"})
+        assert inbox.ingest() == {"rejected": 1}
+    assert inbox.names("rejected") == ["a-2.json", "a-2.json.reason", "a.json", "a.json.reason"]
+    assert "already names other content" in (inbox.folder / "rejected/a.json.reason").read_text()
+
+
+def test_database_that_fails_leaves_the_files(inbox: Dropped) -> None:
+    """They wait for the next pass."""
+    inbox.drop("a.json", {"kind": "note"})
+    inbox.drop("b.json", {"kind": "note", "summary": "b"})
+    inbox.machine.database.write_text("a letter")
+    assert inbox.ingest() == {"pending": 2}
+    inbox.machine.database.unlink()
+    assert inbox.ingest() == {"ingested": 2}
+
+
+def test_every_command_of_local_mode_files_what_lies_there(inbox: Dropped) -> None:
+    """Silently, before its own work; a flush does so too."""
+    for words in (("list",), ("stats",), ("submit", "note", "--key", "own"), ("flush",)):
+        inbox.drop("a.json", {"kind": "note", "summary": str(words)})
+        result = inbox.machine.run(*words)
+        assert (result.status, result.err) == (0, "")
+        assert inbox.names() == [] and "1-a.json" in inbox.names("done")
+    inbox.drop("a.json", {"kind": "note"})
+    for words in (("doctor",), ("config",), ("sessions", "list"), ("submit", "note", "--dry-run")):
+        assert inbox.machine.run(*words).status == 0
+        assert inbox.names() == ["a.json"]
+
+
+def test_switched_off_machine_files_nothing(inbox: Dropped) -> None:
+    """Where everything is switched off the files stay."""
+    inbox.drop("a.json", {"kind": "note"})
+    inbox.machine.config("[collect]\ndisabled = true\n")
+    assert inbox.machine.run("ingest").status == 1
+    assert inbox.machine.run("list").status == 0
+    assert inbox.names() == ["a.json"]
+
+
+def test_remote_mode_sends_them(inbox: Dropped, server: Any) -> None:
+    """With a server the files go there; undelivered they stay where they are, refused they are put aside without the key."""
+    environ = inbox.machine.environ
+    environ |= {
+        "AGENT_FEEDBACK_API_KEY": server.key,
+        "AGENT_FEEDBACK_URL": f"{server.url}/status-401",
+    }
+    inbox.drop("a.json", {"kind": "note", "summary": "a"})
+    inbox.drop("b.json", {"kind": "note", "summary": "b"})
+    assert inbox.ingest() == {"pending": 2} and len(server.requests) == 1
+    assert inbox.ingest("--server", f"{server.url}/status-500") == {"pending": 2}
+    assert len(server.requests) == 3
+    assert inbox.ingest("--server", server.url) == {"ingested": 2}
+    assert server.service.list([]).body["total"] == 2 and not inbox.machine.database.exists()
+    inbox.drop("c.json", {"kind": "note"})
+    assert inbox.ingest("--server", f"{server.url}/echo") == {"rejected": 1}
+    reason = (inbox.folder / "rejected/c.json.reason").read_text()
+    assert "REDACTED" in reason and server.key not in reason and "\x1b" not in reason
+
+
+def test_text_for_a_person(inbox: Dropped) -> None:
+    """Without --json one line of numbers."""
+    inbox.drop("a.json", {"kind": "note"})
+    assert (
+        inbox.machine.run("ingest").out
+        == "1 ingested, 0 duplicates, 0 rejected, 0 pending, 0 skipped\n"
+    )
+    assert inbox.machine.run("ingest", "x").status == 2
+
+
+json_members = st.dictionaries(
+    st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4
+)
+
+
+@given(
+    json_members,
+    st.none() | st.text(max_size=5) | json_members | st.integers(),
+    st.none() | st.text(max_size=5),
+)
+def test_adopted_body_keeps_all_else(members: dict[str, Any], context: Any, key: Any) -> None:
+    """Only origin and, where there is none, key are new; a context that is no object is left alone."""
+    given_members = {
+        name: value for name, value in members.items() if name not in ("key", "context")
+    }
+    data = json.dumps(given_members | {"context": context, "key": key}).encode()
+    body = adopted("n.json", data)
+    assert body is not None
+    found = json.loads(body)
+    assert {name: found[name] for name in given_members} == given_members
+    wanted = (
+        {**(context or {}), "origin": "inbox"}
+        if context is None or isinstance(context, dict)
+        else context
+    )
+    assert found["context"] == wanted
+    assert found["key"] == key if key and key.strip() else found["key"].startswith("inbox-")
+    assert adopted("n.json", data) == body
+
+
+@given(st.binary(max_size=60))
+def test_anything_may_be_dropped(data: bytes) -> None:
+    """What is no object is none, and nothing raises."""
+    body = adopted("n.json", data)
+    assert body is None or isinstance(parse(body).value, dict)
+
+
+def test_numbers_and_bytes_pass_through() -> None:
+    """Spelling of numbers, white space and broken Unicode are the file's own."""
+    body = adopted("n.json", b'{"x": 1.50e+3, "y": "\xff", "key":"k", "context":{"a":"b"}}')
+    assert body == b'{"x":1.50e+3,"y":"\xff","key":"k","context":{"a":"b","origin":"inbox"}}'
