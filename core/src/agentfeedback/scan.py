@@ -87,18 +87,14 @@ def _read(tasks: Mapping[int, _Task]) -> Iterator[tuple[int, Facts | Refused]]:
 
 
 def _parallel(tasks: Mapping[int, _Task], workers: int) -> Iterator[tuple[int, Facts | Refused]]:
-    import multiprocessing
+    from agentfeedback.workers import shared_out
 
-    # What the children need is theirs by the fork; only indexes and facts travel.
-    _SHARED.clear()
-    _SHARED.update(tasks)
+    def outcomes(indexes: Sequence[int]) -> list[tuple[int, Facts | Refused]]:
+        return [(index, _outcome(tasks[index])) for index in indexes]
+
     by_size = sorted(tasks, key=lambda index: -tasks[index].session.size)
-    try:
-        with multiprocessing.get_context("fork").Pool(workers, _ignore_interrupts) as pool:
-            for outcomes in pool.imap_unordered(_outcomes, _shares(by_size, tasks)):
-                yield from outcomes
-    finally:
-        _SHARED.clear()
+    for answer in shared_out(outcomes, _shares(by_size, tasks), workers):
+        yield from answer
 
 
 def _shares(order: Sequence[int], tasks: Mapping[int, _Task]) -> Iterator[list[int]]:
@@ -115,25 +111,11 @@ def _shares(order: Sequence[int], tasks: Mapping[int, _Task]) -> Iterator[list[i
         yield share
 
 
-_SHARED: dict[int, _Task] = {}
-
-
-def _outcomes(indexes: Sequence[int]) -> list[tuple[int, Facts | Refused]]:
-    return [(index, _outcome(_SHARED[index])) for index in indexes]
-
-
 def _outcome(task: _Task) -> Facts | Refused:
     try:
         return tallied(task.reader, task.session, task.place)
     except Refused as refused:
         return refused
-
-
-def _ignore_interrupts() -> None:
-    # Ctrl-C reaches the whole group; the parent ends the others.
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _cores() -> int:
