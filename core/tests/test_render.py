@@ -18,6 +18,7 @@ from agentfeedback.cli.render import (
     status_text,
 )
 from agentfeedback.cli.screen import Screen, visible, width
+from agentfeedback.cli.table import Column, table
 
 PIPE = Screen()
 LONG = "claude-code:1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -62,6 +63,23 @@ def test_an_empty_list_is_its_header() -> None:
     assert listing_text(wire.Listing(), PIPE) == (
         "REF  STATE  PROJECT  START  END  PROMPTS  TOOL CALLS  TOOL ERRORS\n"
     )
+
+
+def test_cells_of_a_table_are_measured_once() -> None:
+    """A table takes time by its rows, not by their square: each cell is measured a bounded number of times."""
+    measured = 0
+
+    class Cell(str):
+        __slots__ = ()
+
+        def __len__(self) -> int:
+            nonlocal measured
+            measured += 1
+            return super().__len__()
+
+    rows = [[Cell("ab"), Cell("c")] for _ in range(50)]
+    table([Column("A"), Column("B")], rows, PIPE)
+    assert 0 < measured <= 4 * 2 * len(rows)
 
 
 def test_the_list_is_the_same_on_a_wide_terminal() -> None:

@@ -21,16 +21,18 @@ def is_own(tool: str, command: str | None) -> bool:
 
 
 def _runs_own(piece: str) -> bool:
-    words = _unassigned(piece.lstrip("({ \t\r").split())
-    if words and words[0] in _PREFIXES:
-        words = _unassigned(words[1:])
-    return bool(words) and re.split(r"[/\\]", words[0])[-1] == NAME
+    words = piece.lstrip("({ \t\r").split()
+    at = _unassigned(words, 0)
+    if at < len(words) and words[at] in _PREFIXES:
+        at = _unassigned(words, at + 1)
+    return at < len(words) and re.split(r"[/\\]", words[at])[-1] == NAME
 
 
-def _unassigned(words: list[str]) -> list[str]:
-    while words and _ASSIGNMENT.match(words[0]):
-        words = words[1:]
-    return words
+def _unassigned(words: list[str], at: int) -> int:
+    """Where the first word from `at` on stands that is no assignment of a variable."""
+    while at < len(words) and _ASSIGNMENT.match(words[at]):
+        at += 1
+    return at
 
 
 def args_digest(input: bytes | None, command: str | None) -> str:

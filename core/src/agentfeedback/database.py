@@ -104,6 +104,10 @@ _REMEDIES = {
 _UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 
 
+class NewerDatabase(StoreError):
+    """The database was made by a newer agentfeedback; it is left as it is."""
+
+
 class Database:
     """One SQLite file at `path`: mode 0600, in folders made 0700 where they are missing.
 
@@ -245,9 +249,10 @@ class Database:
             raise self._unopened("its table schema_version holds no version", AFRESH)
         known = len(self._migrations)
         if version > known:
-            raise self._unopened(
+            newer = self._unopened(
                 f"it has version {version}, newer than {known}", "update agentfeedback"
             )
+            raise NewerDatabase(newer.problem, newer.remedy)
         return version
 
     def _foreign(self) -> StoreError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 
 import msgspec
@@ -27,6 +28,8 @@ _VERSION = f"1/{__version__}"
 _LARGEST = 256 << 20
 #: Caches of stores that nobody listed for so long (seconds) are removed.
 _FORGOTTEN = 30 * 86_400
+_SUFFIX = ".msgpack"
+_OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.[0-9a-f]+)?", re.DOTALL)
 
 
 class _Kept(msgspec.Struct, array_like=True, gc=False):
@@ -55,10 +58,12 @@ class FactsCache:
     def __init__(self, directory: str, harness: str, location: str) -> None:
         name = hashlib.sha256(f"{harness}\0{location}".encode("utf-8", "replace")).hexdigest()[:24]
         self._folder = os.path.join(directory, "listing")
-        self._path = os.path.join(self._folder, f"{harness}-{name}.msgpack")
+        self._path = os.path.join(self._folder, f"{harness}-{name}{_SUFFIX}")
         self._kept = _read(self._path)
         self._now: dict[str, _Kept] = {}
         self._changed = False
+        # Before anything is read: what is written while a long scan runs is too new as well.
+        self._began = time.time_ns()
 
     def find(self, reader: Reader, session: Session) -> tuple[Facts, Place, bool] | None:
         """The facts of an unchanged session, where it declared to have run, and whether the log itself declares that.
@@ -76,11 +81,11 @@ class FactsCache:
 
     def keep(self, reader: Reader, session: Session, place: Place, facts: Facts) -> None:
         """Keep what was read, if the file can be told from a later one."""
-        settled = time.time_ns() - max(session.mtime, session.ctime) > _SETTLED
+        settled = self._began - max(session.mtime, session.ctime) > _SETTLED
         if not session.inode or not settled or facts.boundary is not None:
             return
         counts = facts.counts
-        self._now[session.path] = _Kept(
+        kept = _Kept(
             identity=session.identity,
             revision=_revision(reader),
             first=facts.first,
@@ -100,6 +105,11 @@ class FactsCache:
             declared=place.first_line is not None and not place.failed,
             paths=list(place.paths),
         )
+        try:
+            msgspec.msgpack.encode((session.path, kept))
+        except (OverflowError, UnicodeEncodeError):
+            return  # a time of another millennium, or a path that is not UTF-8: read anew each time
+        self._now[session.path] = kept
         self._changed = True
 
     def save(self, *, whole: bool) -> None:
@@ -116,7 +126,8 @@ class FactsCache:
                 return
             sessions = {**self._kept, **self._now}
         data = msgspec.msgpack.encode(_File(_VERSION, sessions))
-        temporary = f"{self._path}.{os.getpid()}"
+        # Not by process id: in containers that share a cache those are the same again and again.
+        temporary = f"{self._path}.{os.urandom(8).hex()}"
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -148,7 +159,7 @@ def _read(path: str) -> dict[str, _Kept]:
             return {}
         with open(descriptor, "rb", closefd=False) as file:
             whole = msgspec.msgpack.decode(file.read(), type=_File)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
     finally:
         os.close(descriptor)
@@ -156,9 +167,11 @@ def _read(path: str) -> dict[str, _Kept]:
 
 
 def _forget(folder: str) -> None:
-    """Remove caches nobody used for long, and what killed runs left."""
+    """Remove caches nobody used for long, and what killed runs left; the folder may be a link to one of other files."""
     now = time.time()
     with os.scandir(folder) as entries:
         for entry in entries:
+            if not _OURS.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
             if now - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN:
                 os.unlink(entry.path)

@@ -115,6 +115,8 @@ def resolved_form(path: str) -> str | None:
 
     A directory that is gone below a link is still found where the link leads (C34).
     """
+    if len(path) > _LONGEST_NAMED:
+        path = cleaned(path)  # what makes it long may stand for nothing, as `./` does
     named, rest = path, ""
     if len(path) > _LONGEST_NAMED:
         cut = path.rfind(os.sep, 0, _LONGEST_NAMED)

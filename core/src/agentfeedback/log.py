@@ -29,6 +29,9 @@ BLOCK = 64 * 1024
 #: Compressed bytes handed to the decompressor at a time: the format can blow up one byte into
 #: 32 KiB, so this bounds what a hostile file makes of one step (32 MiB).
 _SQUEEZED = 1024
+#: The longest line that is waited for, in bytes: no harness holds a longer text, but a compressed
+#: file of a few kilobytes may.
+LONGEST_LINE = 512 << 20
 _NO_FLAG = 0
 
 
@@ -93,11 +96,15 @@ class Log:
     def _line_batches(self) -> Iterator[list[Line]]:
         """Complete lines, a block's worth at a time; those within one block are views of it, for a copy costs."""
         rest: list[bytes] = []
+        length = 0
         first = True
         for block in self.blocks():
             end = block.find(b"\n")
             if end < 0:
                 rest.append(block)
+                length += len(block)
+                if length > LONGEST_LINE:
+                    raise Unreadable(f"a line is longer than {LONGEST_LINE} bytes")
                 continue
             view = memoryview(block)
             rest.append(block[:end])
@@ -107,6 +114,7 @@ class Log:
                 lines.append(view[start:end])
                 start = end + 1
             rest = [block[start:]] if start < len(block) else []
+            length = len(block) - start
             if first:
                 first = False
                 self._see_first(bytes(lines[0]))

@@ -271,3 +271,22 @@ def _members(kind: type) -> tuple[tuple[str, str, Any], ...]:
 def encode(value: Any) -> bytes:
     """Compact JSON in raw UTF-8, exactly as printed without the newline; all size caps are measured on it (D2)."""
     return orjson.dumps(plain(value))
+
+
+def line(record: Any) -> bytes:
+    """A record as a command prints it, with the newline. What of a path or an argument is not UTF-8 becomes U+FFFD."""
+    shown = plain(record)
+    try:
+        return orjson.dumps(shown) + b"\n"
+    except TypeError:
+        return orjson.dumps(_in_unicode(shown)) + b"\n"
+
+
+def _in_unicode(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, list):
+        return [_in_unicode(item) for item in value]
+    if isinstance(value, dict):
+        return {_in_unicode(name): _in_unicode(item) for name, item in value.items()}
+    return value

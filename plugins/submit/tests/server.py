@@ -14,8 +14,10 @@ import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from agentfeedback.database import Database
+from agentfeedback_submit.reply import Reply
 from agentfeedback_submit.service import Service
 from agentfeedback_submit.submissions import Submissions
 
@@ -59,13 +61,30 @@ class Handler(BaseHTTPRequestHandler):
     def _real(self, path: str, body: bytes) -> None:
         if self.headers.get("X-Api-Key") != self.server.key:
             self.answer(401, {"error": "unauthorized", "message": "the key is wrong"})
-        elif (self.command, path) == ("POST", "/api/v1/submissions"):
-            reply = self.server.service.create(body)
-            self.raw(reply.status, reply.encoded(), {"X-Request-Id": reply.request_id})
         elif (self.command, path) == ("GET", "/api/v1/meta"):
             self.answer(200, self.server.meta)
         else:
+            self._served(urlsplit(path), body)
+
+    def _served(self, url: SplitResult, body: bytes) -> None:
+        service, query = self.server.service, parse_qsl(url.query, keep_blank_values=True)
+        name = url.path.rpartition("/")[2]
+        routes: dict[tuple[str, str], Callable[[], Reply]] = {
+            ("POST", "/api/v1/submissions"): lambda: service.create(body),
+            ("GET", "/api/v1/submissions"): lambda: service.list(query),
+            ("POST", "/api/v1/submissions/processed"): lambda: service.mark_all(body),
+            ("GET", f"/api/v1/submissions/{name}"): lambda: service.get(name),
+            ("DELETE", f"/api/v1/submissions/{name}"): lambda: service.redact(name),
+            ("GET", "/api/v1/stats"): lambda: service.stats(query),
+            ("GET", "/api/v1/export"): lambda: service.export(query),
+            ("POST", "/api/v1/import"): lambda: service.import_(body),
+        }
+        route = routes.get((self.command, url.path))
+        if route is None:
             self.answer(404, {"error": "not_found", "message": "no such route"})
+            return
+        reply = route()
+        self.raw(reply.status, reply.encoded(), {"X-Request-Id": reply.request_id})
 
     def answer(self, status: int, body: Any, **headers: str) -> None:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -250,6 +269,17 @@ ANSWERS: dict[str, Callable[[Handler, bytes], None]] = {
     "cut-short": _cut_short,
     "garbage": _garbage,
     "echo": _echo,
+    # Members of the API with values that are none of it.
+    "odd-page": lambda handler, _: handler.answer(
+        200,
+        {
+            "submissions": [{"id": 1, "kind": "note"}],
+            "total": "one",
+            "id": -1,
+            "groups": [{}],
+            "updated": None,
+        },
+    ),
 }
 
 

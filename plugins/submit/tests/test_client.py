@@ -29,7 +29,7 @@ TABLE = {
         ("spool", "malformed_response", WAITS),
     ),
     **dict.fromkeys(
-        ["no-content", "no-json", "list", "deep", "too-much"],
+        ["no-content", "no-json", "list", "deep", "too-much", "odd-page"],
         ("spool", "malformed_response", WAITS),
     ),
     **{

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -321,8 +326,6 @@ def test_flush_of_a_hook_says_nothing_and_sends(wired: Wired) -> None:
 
 def test_hook_is_over_in_time(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time nothing more is sent, and a hanging server is not waited for."""
-    import time
-
     from agentfeedback_submit import delivery
 
     monkeypatch.setattr(delivery, "_SENDING", 0.3)
@@ -431,19 +434,42 @@ def test_refused_report_without_a_place_waits(wired: Wired) -> None:
     assert wired.flush() == {"rejected": 1}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everything")
-def test_read_only_spool_is_one_error_that_loses_nothing(wired: Wired) -> None:
-    """A folder that may not be changed is named, and the entries in it are as they were."""
+def read_only(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the system refuse every change below a folder, as it does on a read-only file system."""
+
+    def refusing(plain: Any) -> Any:
+        def call(path: Any, *rest: Any, **more: Any) -> Any:
+            writes = plain.__name__ != "open" or rest[0] & (os.O_CREAT | os.O_WRONLY | os.O_RDWR)
+            if writes and str(path).startswith(str(folder)):
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+            return plain(path, *rest, **more)
+
+        return call
+
+    for name in ("open", "rename", "replace", "unlink", "mkdir"):
+        monkeypatch.setattr(os, name, refusing(getattr(os, name)))
+
+
+def test_read_only_data_folder_loses_nothing(wired: Wired) -> None:
+    """A flush is one error and leaves the entries as they were; a report is delivered, or given back."""
     wired.to("status-503")
     wired.run(*NOTE)
-    wired.to("")
     wired.due()
-    before = [path.read_bytes() for path in wired.files("spool")]
-    (wired.data / "spool").chmod(0o500)
-    result = wired.run("flush")
-    (wired.data / "spool").chmod(0o700)
-    assert (result.status, result.out) == (1, "") and "permission denied" in result.err
-    assert [path.read_bytes() for path in wired.files("spool")] == before
+    before = [(path.name, path.read_bytes()) for path in wired.files("spool")]
+    with pytest.MonkeyPatch.context() as patch:
+        read_only(patch, wired.data)
+        result = wired.run("submit", "note", "--summary", "precious")
+        assert (result.status, result.outcome["reason"]) == (1, "spool_unwritable")
+        assert '"summary":"precious"' in result.err
+        wired.to("")
+        assert wired.run("submit", "note", "--key", "other").outcome["outcome"] == "submitted"
+        url = wired.entries()[0].destination
+        result = wired.run("flush", "--server", url)
+        assert (result.status, result.out) == (1, "") and "read-only file system" in result.err
+        assert wired.run("flush", "--hook").status == 0
+    assert [(path.name, path.read_bytes()) for path in wired.files("spool")] == before
+    wired.due()
+    assert wired.flush() == {"flushed": 1} and wired.stored == 2
 
 
 def test_log_that_cannot_be_written_stops_nothing(wired: Wired) -> None:
@@ -506,3 +532,56 @@ def test_start_up_pass_that_fails_keeps_no_command_from_its_work(wired: Wired) -
     result = wired.run("list", "--json")
     assert (result.status, result.err) == (0, "")
     assert wired.log()[-1]["reason"].startswith("startup_")
+
+
+def test_submit_killed_while_it_waits_for_the_server_loses_nothing(wired: Wired) -> None:
+    """What hangs in the middle and is killed has its report in the spool, for whoever comes when the claim is stale."""
+    wired.to("slow")
+    process = program(wired, *NOTE)
+    for _ in range(500):
+        if wired.server.requests:
+            break
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    out, _ = process.communicate(timeout=60)
+    assert out == b"" and len(wired.server.requests) == 1
+    (path,) = wired.files("spool")
+    name, _, claimed = path.name.partition(".inflight-")
+    wired.due()
+    wired.to("")
+    wired.due()
+    assert wired.flush() == {"pending": 1} and wired.stored == 0
+    path.rename(path.with_name(f"{name}.inflight-{int(claimed) - 61 * 10**9}"))
+    assert wired.flush() == {"flushed": 1} and wired.stored == 1
+
+
+def test_database_of_a_newer_program_is_left_alone(wired: Wired) -> None:
+    """No wait would help: the report is given back, the log says why, and what was kept before stays."""
+    wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
+    wired.run(*NOTE)
+    with closing(sqlite3.connect(wired.machine.database)) as connection:
+        connection.execute("UPDATE schema_version SET version = 99")
+        connection.commit()
+    result = wired.run("submit", "note", "--summary", "precious")
+    assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
+        1,
+        "error",
+        "schema_too_new",
+    )
+    assert (
+        '"summary":"precious"' in result.err.splitlines()[0]
+        and "update agentfeedback" in result.err
+    )
+    assert wired.log()[-1]["reason"] == "schema_too_new" and wired.files("spool") == []
+
+
+def test_each_outcome_is_a_line_of_the_log(wired: Wired) -> None:
+    """Also of what never left; a dry run is none."""
+    wired.run("submit", "note", "--dry-run")
+    wired.run("submit", "note", "--key", "k", AGENT_FEEDBACK_API_KEY="")
+    wired.run("submit", "note", "--stdin", stdin={"key": 7})
+    wired.run("submit", "note", "--stdin", "--dry-run", stdin={"key": 7})
+    assert [(line["outcome"], line["reason"]) for line in wired.log()] == [
+        ("error", "client_setup"),
+        ("rejected", "invalid_body"),
+    ]

@@ -109,11 +109,15 @@ class Scene:
         return sorted(path for path in (self.now / "data").glob(f"{folder}/af1-*"))
 
     def at_each_write(self, run: Callable[[Callable[[str], None]], None]) -> Iterator[bytes]:
-        """Run in forks, each killed one point later; yields what it had told by then."""
-        at, status, stops = 0, int(signal.SIGKILL), 0
+        """Run in forks, each killed before the next write; yields what it had told by then.
+
+        What lies on the disk after one write is what lies there before the next, and after the last
+        one the run ends: so these are all states there are. The tracer stops before and after each.
+        """
+        at, status, stops = -1, int(signal.SIGKILL), 0
         told = b""
         while status == signal.SIGKILL:
-            at += 1
+            at += 2
             self.fresh()
 
             def child(tell: int) -> None:

@@ -23,7 +23,9 @@ def remote(machine: Any, server: Any, answer: str = "") -> dict[str, Any]:
 
 
 def ours(found: dict[str, Any]) -> list[str]:
-    return [problem for problem in found["problems"] if "session reader" not in problem]
+    """The problems that are not about what else is installed here."""
+    others = ("session reader", "cannot be used")
+    return [each for each in found["problems"] if not any(word in each for word in others)]
 
 
 def files(machine: Any) -> dict[str, Any]:

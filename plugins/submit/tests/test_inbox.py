@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -161,6 +163,28 @@ def test_remote_mode_sends_them(inbox: Dropped, server: Any) -> None:
     assert inbox.ingest("--server", f"{server.url}/echo") == {"rejected": 1}
     reason = (inbox.folder / "rejected/c.json.reason").read_text()
     assert "REDACTED" in reason and server.key not in reason and "\x1b" not in reason
+
+
+def test_passes_at_once_file_each_file_once(inbox: Dropped) -> None:
+    """Of several processes each file is filed by one; the others wait or leave it."""
+    for number in range(10):
+        inbox.drop(f"f{number}.json", {"kind": "note", "summary": str(number)})
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-B", "-m", "agentfeedback", "ingest", "--json"],
+            env={**inbox.machine.environ, "PATH": os.environ["PATH"]},
+            stdout=-1,
+        )
+        for _ in range(3)
+    ]
+    total = 0
+    for process in running:
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        found = json.loads(out)
+        total += found["ingested"]
+        assert found["duplicates"] == found["rejected"] == 0
+    assert total == 10 and inbox.names() == [] and len(inbox.names("done")) == 10
 
 
 def test_text_for_a_person(inbox: Dropped) -> None:

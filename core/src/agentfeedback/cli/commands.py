@@ -88,14 +88,19 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
         "<harness:id>...",
         flags=(
             Flag("outcome", "text", "filed, nothing or skipped", "OUTCOME", "outcome"),
-            Flag("ref", "many", "uid of a submission filed from it", "UID"),
+            Flag(
+                "ref",
+                "many",
+                "with filed: uid of a report filed from it, as submit printed it",
+                "UID",
+            ),
             _JSON,
             _HOME,
         ),
         about="""Marks what the latest digest covered, for all named sessions or for none.
 
  agentfeedback sessions mark codex:<session id> claude-code:<session id> --outcome nothing
- agentfeedback sessions mark codex:<session id> --outcome filed --ref <uid that submit printed>""",
+ agentfeedback sessions mark codex:<session id> --outcome filed --ref <uid>""",
         target="agentfeedback.cli.sessions:run_mark",
     ),
     Command(
@@ -242,7 +247,11 @@ without any coding agent shows what the program does. Nothing outside that folde
         "completion",
         "print the completion script of a shell",
         "bash|zsh|fish",
-        about="""Prints a script that completes commands and flags.
+        about="""Prints a script that completes commands and flags. To try it in the bash that runs:
+
+ . <(agentfeedback completion bash)
+
+To keep it, write it to a folder the shell looks in; make that first where it is missing.
 
  agentfeedback completion bash > ~/.local/share/bash-completion/completions/agentfeedback
  agentfeedback completion zsh > ~/.zfunc/_agentfeedback

@@ -46,7 +46,7 @@ def run(line: Parsed) -> int:
         listing.stores = [store for store in listing.stores if store.harness in shown]
         digests = engine.digest_unprocessed(None, 0, allow_unknown=False)
     if line.json:
-        screen.write(wire.encode({"list": listing, "digest": digests}) + b"\n")
+        screen.write(wire.line({"list": listing, "digest": digests}))
         return 0
     _show("sessions list", render.listing_text(listing, screen.Screen.of(None, environ)))
     _show("sessions digest --unprocessed", render.digest_text(digests))

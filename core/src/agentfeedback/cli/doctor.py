@@ -44,7 +44,7 @@ def run(line: Parsed) -> int:
         progress=Progress,
     )
     if line.json:
-        screen.write(wire.encode(report.plain()) + b"\n")
+        screen.write(wire.line(report.plain()))
     else:
         screen.write(text(report, screen.Screen.of(sys.stdout, os.environ)))
     return 1 if report.doctor.problems else 0

@@ -67,7 +67,7 @@ def _run(line: Parsed, command: str) -> int:
         changes = _changed(planned, installers, home)
     shown = _shown(command, changes, dry_run=line.dry_run)
     if line.json:
-        screen.write(wire.encode(shown) + b"\n")
+        screen.write(wire.line(shown))
         return 0
     for change in changes:
         screen.write(_sentence(command, change, dry_run=line.dry_run))

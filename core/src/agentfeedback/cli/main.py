@@ -33,9 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["hook"] and words[1:] not in (["-h"], ["--help"]):
-        return _hook(words[1:])
+        return _hook(words[1:], started=argv is None)
     try:
         try:
+            if argv is None:
+                _in_utf8()
             return _run(words)
         except AgentFeedbackError as error:
             name = f"{PROGRAM} {error.command or _group(words)}".rstrip()
@@ -49,15 +51,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _hook(words: list[str]) -> int:
+def _hook(words: list[str], *, started: bool) -> int:
     # An agent waits: nothing else is imported. No byte code is written, since on a full disk Python
     # may write half of it, and then every later start fails.
     sys.dont_write_bytecode = True
     try:
+        if started:
+            _in_utf8()
         from agentfeedback.cli.hook import run
     except Exception:  # noqa: BLE001 - not even a damaged installation may stop an agent
         return 0
     return run(words)
+
+
+def _in_utf8() -> None:
+    """Start over where Python takes the names of files for another encoding than UTF-8.
+
+    Logs and policies name directories in UTF-8: in another encoding the system would not find them,
+    and no link and no repository file would be seen to refuse a session.
+    """
+    if sys.getfilesystemencoding() == "utf-8" or sys.flags.utf8_mode or not sys.executable:
+        return
+    try:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    except OSError as error:
+        raise AgentFeedbackError(
+            f"Python cannot be started anew with UTF-8 as the encoding of file names: {error}",
+            "set PYTHONUTF8=1",
+        ) from error
 
 
 def _group(words: list[str]) -> str:

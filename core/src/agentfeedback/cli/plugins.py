@@ -35,7 +35,7 @@ def run(line: Parsed) -> int:
         if name not in {item.name for item in shown if item.kind == "reader"}
     ]
     if line.json:
-        screen.write(wire.encode(wire.Plugins(shown, missing)) + b"\n")
+        screen.write(wire.line(wire.Plugins(shown, missing)))
         return 0
     screen.write(
         render.plugins_text(

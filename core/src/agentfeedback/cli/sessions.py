@@ -171,7 +171,7 @@ def _not_negative(limit: int) -> None:
 
 
 def _print(line: Parsed, record: Any, text: Any) -> None:
-    screen.write(wire.encode(record) + b"\n" if line.json else text())
+    screen.write(wire.line(record) if line.json else text())
 
 
 def _note(sentence: str) -> None:

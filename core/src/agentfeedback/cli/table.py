@@ -59,10 +59,8 @@ def table(
         *([visible(cell) for cell in row] for row in rows),
     ]
     if not screen.columns:
-        return "".join(
-            _line(row, [max(map(len, column)) for column in zip(*cells, strict=True)])
-            for row in cells
-        )
+        widest = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "".join(_line(row, widest) for row in cells)
     sizes = _fit(
         columns,
         [max(map(width, column)) for column in zip(*cells, strict=True)],

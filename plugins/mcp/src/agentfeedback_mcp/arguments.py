@@ -46,9 +46,9 @@ class Argument:
         about = {"description": self.about}
         if self.type in _MANY:
             items: dict[str, Any] = {"type": _MANY[self.type]}
-            shown = {**about, "type": "array", "items": items}
-            return {**shown, "minItems": self.least} if self.least else shown
-        shown = {**about, "type": self.type}
+            array = {**about, "type": "array", "items": items}
+            return {**array, "minItems": self.least} if self.least else array
+        shown: dict[str, Any] = {**about, "type": self.type}
         if self.words:
             shown["enum"] = list(self.words)
         if self.least is not None:

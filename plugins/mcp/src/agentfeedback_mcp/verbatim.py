@@ -13,30 +13,38 @@ from typing import Any
 from attrs import frozen
 
 from agentfeedback_submit.canonical import quoted
-from agentfeedback_submit.tokens import MAX_DEPTH, NotJson, TooDeep, members, parse, text_bytes
+from agentfeedback_submit.tokens import NotJson, TooDeep, members, parse, text_bytes
 
 #: The one member of the object that stands for JSON of ours.
 _MEMBER = "verbatim"
-#: A message is nested more deeply than what it carries.
-_DEPTH = MAX_DEPTH + 64
+#: Deeper than a report may be, so that one that is too deep is told so.
+_DEPTH = 1 << 20
 #: Readers of JSON refuse much deeper values, and with them the whole message.
 _STRUCTURED_DEPTH = 100
 
 
 @frozen
 class Incoming:
-    """A line for the SDK. `request` is the id of a request that has to be answered, `cancelled` that of one that must not be."""
+    """A line for the SDK, or, where `text` is empty, the `refusal` of one that is no JSON.
+
+    `request` is the id of a request that has to be answered, `cancelled` that of one that must not be.
+    """
 
     text: str
     request: str = ""
     cancelled: str = ""
+    refusal: str = ""
 
 
 def incoming(line: bytes) -> Incoming:
     """A line of a client, the arguments of a call as text in it; what is no request is left as it is."""
     shown = line.decode("utf-8", "replace")
-    message = _members(line)
-    if message is None or message.get("jsonrpc") != '"2.0"':
+    try:
+        found = members(line, depth=_DEPTH)
+    except NotJson as error:
+        return Incoming("", refusal=_parse_error(str(error)) if line.strip() else "")
+    message = {} if found is None else dict(found)
+    if message.get("jsonrpc") != '"2.0"':
         return Incoming(shown)
     method, id = _scalar(message.get("method")), _id(message.get("id"))
     params = _members(text_bytes(message.get("params", "null")))
@@ -95,6 +103,12 @@ def _members(data: bytes) -> dict[str, str] | None:
     except NotJson:
         return None
     return None if found is None else dict(found)
+
+
+def _parse_error(problem: str) -> str:
+    """The answer to a line of which not even the id can be read."""
+    error = {"code": -32700, "message": f"the line is refused: {problem}"}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}) + "\n"
 
 
 def _scalar(raw: str | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from .reply import UNANSWERED, Reply
+from .reply import SCHEMA_TOO_NEW, UNANSWERED, Reply
 from .tokens import Number
 
 Action = Literal["delivered", "spool", "mismatch", "reject"]
@@ -32,6 +32,8 @@ def classify(reply: Reply, kind: str, key: str) -> Verdict:
         return Verdict("spool", reply.body["error"], waits=True, stops=True)
     if status in (200, 201) and _names(reply.body, kind, key):
         return Verdict("delivered")
+    if status == 503 and _too_new(reply.body):
+        return Verdict("spool", SCHEMA_TOO_NEW, stops=True)
     if status == 408 or 500 <= status < 600:
         return Verdict("spool", f"server_{status}", waits=True)
     if status == 429:
@@ -54,6 +56,13 @@ def positive(value: Any) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     return None
+
+
+def _too_new(body: Any) -> bool:
+    details = body.get("details") if isinstance(body, dict) else None
+    return isinstance(details, list) and any(
+        isinstance(item, dict) and item.get("code") == SCHEMA_TOO_NEW for item in details
+    )
 
 
 def _names(body: Any, kind: str, key: str) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from .collect import CLIENT
 from .mode import Server
-from .proxies import proxy_for
+from .proxies import Proxy, proxy_for
 from .reply import Reply, unanswered
 from .tokens import RECORD_DEPTH, NotJson, parse
 
@@ -36,12 +36,15 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 
 
 class Client:
-    """Asks one server; connections are kept between requests. Redirects are not followed."""
+    """Asks one server; connections are kept between requests. Redirects are not followed.
+
+    Raises `ClientSetup` where the environment names a proxy that cannot be used.
+    """
 
     def __init__(self, server: Server, environ: Mapping[str, str]) -> None:
         self.url = server.url
         self._key = server.key
-        self._environ = environ
+        self._proxy = proxy_for(self.url, environ)
         self._pool: PoolManager | None = None
 
     def ask(
@@ -93,7 +96,7 @@ class Client:
         from urllib3 import Timeout, exceptions
 
         if self._pool is None:
-            self._pool = _pool(url, self._environ)
+            self._pool = _pool(self._proxy)
         try:
             response = self._pool.request(
                 method,
@@ -190,10 +193,9 @@ def _content(response: BaseHTTPResponse, deadline: float) -> bytes | None:
     return b"".join(blocks)
 
 
-def _pool(url: str, environ: Mapping[str, str]) -> PoolManager:
+def _pool(proxy: Proxy | None) -> PoolManager:
     import urllib3
 
-    proxy = proxy_for(url, environ)
     if proxy is None:
         return urllib3.PoolManager(num_pools=1, maxsize=1)
     headers = urllib3.make_headers(proxy_basic_auth=proxy.credentials) if proxy.credentials else {}

@@ -55,9 +55,12 @@ def run(line: Parsed) -> int:
     try:
         body = here.prepare(request, facts)
     except Unsendable as refused:
-        return _finished(
-            Outcome("rejected", token(request.kind), reason=refused.reason, message=refused.message)
+        failed = Outcome(
+            "rejected", token(request.kind), reason=refused.reason, message=refused.message
         )
+        if not line.dry_run:
+            here.log(failed)
+        return _finished(failed)
     for warning in body.warnings:
         if warning.code == "scrubbed":
             screen.note(f"agentfeedback submit: warning: {warning.pointer}: {warning.message}")
@@ -68,6 +71,7 @@ def run(line: Parsed) -> int:
         destination = here.destination(local=line.local, server=line.server)
     except ClientSetup as error:
         failed = Outcome("error", body.kind, body.key, reason="client_setup", message=str(error))
+        here.log(failed, body.session_id)
         return _finished(failed, body)
     return _finished(here.submit(body, destination), body)
 
@@ -75,7 +79,8 @@ def run(line: Parsed) -> int:
 def _request(line: Parsed, host: Host) -> Request:
     if len(line.positionals) != 1 or not token(line.positionals[0]):
         raise UsageError(
-            "wrong number of arguments for submit", "name one kind, such as submit friction"
+            "wrong number of arguments for submit",
+            "name one kind, such as submit friction, and pass texts by flags such as --summary",
         )
     (kind,) = line.positionals
     one_mode(local=line.local, server=line.server)

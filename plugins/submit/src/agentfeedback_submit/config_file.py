@@ -71,7 +71,12 @@ def _rewritten(path: str, target: str, key: Key, value: Any) -> bool:
         if after == before:
             return False
         new = _edited(old.decode(), key, value).encode()
-        fits = toml(new) == after
+        found = toml(new)
+        # A table written by dotted keys alone is gone with the last of them.
+        fits = found == after or (
+            after.get(key.table) == {}
+            and found == {k: v for k, v in after.items() if k != key.table}
+        )
     except ValueError as error:
         raise ConfigError(
             f"config file {path} is not valid: {error}", "correct the file"

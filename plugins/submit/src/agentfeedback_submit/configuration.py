@@ -56,7 +56,12 @@ def run_config(line: Parsed) -> int:
         screen.write(wire.encode({"path": paths.config_file, "settings": plain}) + b"\n")
         return 0
     rows = [
-        [each.key, _text(each), each.source or "default", "" if each.editable else "in the file"]
+        [
+            each.key,
+            _text(each),
+            each.source or "default",
+            "config set" if each.editable else "by hand",
+        ]
         for each in shown
     ]
     columns = [

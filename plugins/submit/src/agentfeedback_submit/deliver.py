@@ -18,7 +18,7 @@ from .classify import Verdict, classify, positive
 from .envelope import Refused, normalise
 from .mode import LOCAL
 from .outcome import Outcome, Word
-from .reply import Reply
+from .reply import SCHEMA_TOO_NEW, Reply
 from .service import Service
 from .spool import Held, Spool
 from .spool_entry import Entry
@@ -72,6 +72,9 @@ def deliver(
     verdict = classify(reply, body.kind, body.key)
     outcome = outcome_of(body, reply, verdict, scrub)
     if spool is None:
+        return outcome
+    if verdict.reason == SCHEMA_TOO_NEW and destination.name == LOCAL:
+        outcome.reason = SCHEMA_TOO_NEW  # no wait would help
         return outcome
     try:
         if verdict.action == "spool":

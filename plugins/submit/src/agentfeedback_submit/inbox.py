@@ -28,7 +28,7 @@ from .envelope import BODY_LIMIT, Refused, normalise
 from .flush import Tell
 from .mode import LOCAL
 from .outcome import Outcome
-from .outcome_log import Line
+from .outcome_log import Line, line_of
 from .spool import put
 from .spool_entry import Entry, session_of
 from .tokens import NotJson, members, parse, text_bytes
@@ -40,7 +40,7 @@ ORIGIN = "inbox"
 _UNFINISHED = 60
 #: Seconds one run waits for another.
 _PATIENCE = 2.0
-_UNSAFE = re.compile(r"[\x00-\x1f/]")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @define(eq=False)
@@ -131,7 +131,7 @@ class Inbox:
             self.done.pending += 1
             return
         if seen.st_size > BODY_LIMIT:
-            self._reject(name, f"it is larger than {BODY_LIMIT} bytes")
+            self._reject(name, seen, f"it is larger than {BODY_LIMIT} bytes")
             return
         try:
             data = regular_bytes(path, BODY_LIMIT, follow=False)
@@ -143,12 +143,12 @@ class Inbox:
             if self.now() - seen.st_mtime < _UNFINISHED:
                 self.done.pending += 1
             else:
-                self._reject(name, "it is no JSON object")
+                self._reject(name, seen, "it is no JSON object")
             return
         try:
             record = normalise(body).members
         except Refused as refused:
-            self._reject(name, refused.message)
+            self._reject(name, seen, refused.message)
             return
         self._send(name, seen, Body(body, record["kind"], record.get("key", ""), session_of(body)))
 
@@ -162,31 +162,22 @@ class Inbox:
             self._stopped = verdict.stops or self.destination.name == LOCAL
             return
         if verdict.action in ("mismatch", "reject"):
-            self._reject(name, outcome.message or verdict.reason, body, outcome)
+            self._reject(name, seen, outcome.message or verdict.reason, body, outcome)
             return
         if outcome.outcome == "submitted":
             self.done.ingested += 1
         else:
             self.done.duplicates += 1
-        self._move(name, seen, f"{outcome.id}-{name}")
+        self._move(name, seen, "done", f"{outcome.id}-{name}")
         self._told(body, outcome)
 
-    def _move(self, name: str, seen: os.stat_result, new: str) -> None:
-        path = os.path.join(self.folder, name)
-        folder = os.path.join(self.folder, "done")
-        owner_only.directory(folder)
-        with contextlib.suppress(FileNotFoundError):
-            now = os.lstat(path)
-            # What was put in its place meanwhile was not filed.
-            if (now.st_ino, now.st_size, now.st_mtime_ns) == (
-                seen.st_ino,
-                seen.st_size,
-                seen.st_mtime_ns,
-            ):
-                os.rename(path, os.path.join(folder, new))
-
     def _reject(
-        self, name: str, reason: str, body: Body | None = None, outcome: Outcome | None = None
+        self,
+        name: str,
+        seen: os.stat_result,
+        reason: str,
+        body: Body | None = None,
+        outcome: Outcome | None = None,
     ) -> None:
         folder = os.path.join(self.folder, "rejected")
         owner_only.directory(folder)
@@ -195,25 +186,28 @@ class Inbox:
             new, number = f"{name.removesuffix('.json')}-{number}.json", number + 1
         # The reason first: a killed run then leaves none without its file's being tried again.
         put(folder, f"{new}.reason", _UNSAFE.sub(" ", reason).encode("utf-8", "replace") + b"\n")
-        with contextlib.suppress(FileNotFoundError):
-            os.rename(os.path.join(self.folder, name), os.path.join(folder, new))
+        self._move(name, seen, "rejected", new)
         self.done.rejected += 1
         if body is not None and outcome is not None:
             self._told(body, outcome)
         else:
             self.tell(Line(outcome="rejected", reason="invalid_body"), None)
 
+    def _move(self, name: str, seen: os.stat_result, folder: str, new: str) -> None:
+        path = os.path.join(self.folder, name)
+        owner_only.directory(os.path.join(self.folder, folder))
+        with contextlib.suppress(FileNotFoundError):
+            # What was put in its place meanwhile was not read: it is the next pass's.
+            if _identity(os.lstat(path)) == _identity(seen):
+                os.rename(path, os.path.join(self.folder, folder, new))
+
     def _told(self, body: Body, outcome: Outcome) -> None:
-        line = Line(
-            outcome=outcome.outcome,
-            kind=body.kind,
-            key=body.key,
-            id=outcome.id,
-            request_id=outcome.request_id,
-            reason=outcome.reason,
-            session_id=body.session_id,
-        )
+        line = line_of(outcome, body.session_id)
         self.tell(line, Entry(body.kind, body.key, self.destination.name, 0, body.data))
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _members(raw: str) -> dict[str, str] | None:

@@ -15,6 +15,8 @@ from agentfeedback import moment, owner_only, wire
 from agentfeedback.exclusive import Exclusive
 from agentfeedback.wire import omitted
 
+from .outcome import Outcome
+
 #: Bytes past which the file is moved aside.
 LIMIT = 10 << 20
 #: Seconds another process may hold the log while it moves it.
@@ -33,6 +35,19 @@ class Line:
     request_id: str = omitted("")
     reason: str = omitted("")
     session_id: str = omitted("")
+
+
+def line_of(outcome: Outcome, session_id: str = "") -> Line:
+    """The line of an outcome."""
+    return Line(
+        outcome=outcome.outcome,
+        kind=outcome.kind,
+        key=outcome.key,
+        id=outcome.id,
+        request_id=outcome.request_id,
+        reason=outcome.reason,
+        session_id=session_id,
+    )
 
 
 class OutcomeLog:

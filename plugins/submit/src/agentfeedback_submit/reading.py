@@ -18,8 +18,7 @@ from agentfeedback.host import Host
 
 from .canonical import compact
 from .mode import one_mode
-from .run import Run
-from .service import Service
+from .run import Api, Run
 from .words import time_form
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ def run_stats(line: Parsed) -> int:
     return 0
 
 
-def api(line: Parsed) -> Service:
+def api(line: Parsed) -> Api:
     """The API this command line means."""
     one_mode(local=line.local, server=line.server)
     return Run(os.environ, Host(os.environ), "").api(local=line.local, server=line.server)
@@ -199,7 +198,7 @@ def _filters(line: Parsed) -> list[tuple[str, str]]:
     return query
 
 
-def _ids(line: Parsed, service: Service, command: str) -> list[str]:
+def _ids(line: Parsed, service: Api, command: str) -> list[str]:
     """The ids of what is named by id or uid; raises for one that is not there."""
     if not line.positionals:
         raise UsageError(
@@ -209,9 +208,11 @@ def _ids(line: Parsed, service: Service, command: str) -> list[str]:
     for name in line.positionals:
         id = name
         if "-" in name:
-            row = service.submissions.by_uid(refs.uid(name).lower())
-            id = str(row.id) if row is not None else "0"
-        if not service.get(id).ok:
+            id = service.named(refs.uid(name).lower()) or "0"
+        found = service.get(id)
+        if found.status != 404:
+            done(found)
+        else:
             raise AgentFeedbackError(f"there is no report {name}", "agentfeedback list shows them")
         ids.append(id)
     return list(dict.fromkeys(ids))

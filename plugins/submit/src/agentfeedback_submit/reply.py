@@ -22,6 +22,8 @@ STATUS = {
     "internal_error": 500,
     "unavailable": 503,
 }
+#: The code of a detail that says why a database is unavailable: it was made by a newer program.
+SCHEMA_TOO_NEW = "schema_too_new"
 #: The status of a reply that never came.
 UNANSWERED = 0
 

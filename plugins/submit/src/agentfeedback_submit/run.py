@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING, Union
 
 from agentfeedback.config import Config, Paths, load
 from agentfeedback.database import Database
@@ -24,9 +25,9 @@ from agentfeedback.span_facts import SpanFacts
 from .build import SESSION_SCAN, Body, Facts, build
 from .collect import Collected, collect, configured, folder_name, machine_name
 from .deliver import Destination, Local, deliver
-from .mode import ClientSetup, Server, server_of
+from .mode import Server, server_of
 from .outcome import Outcome
-from .outcome_log import Line, OutcomeLog
+from .outcome_log import Line, OutcomeLog, line_of
 from .request import Request
 from .service import Service
 from .spool import Spool
@@ -34,6 +35,11 @@ from .spool_entry import Entry
 from .submissions import Submissions
 from .words import time_form
 
+if TYPE_CHECKING:
+    from .remote_api import RemoteApi
+
+#: The API in process or that of a server: what a command that reads may ask.
+Api = Union[Service, "RemoteApi"]
 #: The outcomes after which a report is kept somewhere.
 _KEPT = ("submitted", "duplicate", "spooled", "flushed")
 
@@ -97,29 +103,26 @@ class Run:
 
         return Remote(Client(remote, self.environ))
 
-    def api(self, *, local: bool = False, server: str = "") -> Service:
-        """The API that this run talks to. Raises `ClientSetup` where there is none."""
-        if self.server(local=local, server=server) is not None:
-            raise ClientSetup(
-                "a server is configured, and this command reads this machine alone", "pass --local"
-            )
-        self.start()
-        return self.service
+    def api(self, *, local: bool = False, server: str = "") -> Api:
+        """The API that this run talks to; in local mode what lies around is filed first. Raises `ClientSetup`."""
+        remote = self.server(local=local, server=server)
+        if remote is None:
+            self.start()
+            return self.service
+        from .client import Client
+        from .remote_api import RemoteApi
+
+        return RemoteApi(Client(remote, self.environ), self.scrub)
 
     def submit(self, body: Body, destination: Destination) -> Outcome:
         """Deliver a body, or keep it for later, and log what became of it."""
         outcome = deliver(body, destination, self.spool, self.scrub)
-        line = Line(
-            outcome=outcome.outcome,
-            kind=body.kind,
-            key=body.key,
-            id=outcome.id,
-            request_id=outcome.request_id,
-            reason=outcome.reason,
-            session_id=body.session_id,
-        )
-        self.tell(line, None)
+        self.log(outcome, body.session_id)
         return outcome
+
+    def log(self, outcome: Outcome, session_id: str = "") -> None:
+        """A line of the log for an outcome."""
+        self.tell(line_of(outcome, session_id), None)
 
     def tell(self, line: Line, entry: Entry | None) -> None:
         """Log what became of a report, and mark that its session filed a friction. Never raises for the disk."""

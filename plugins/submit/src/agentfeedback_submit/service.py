@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from agentfeedback.database import NewerDatabase
 from agentfeedback.errors import StoreError
 
 from . import kinds, queries
@@ -17,7 +18,7 @@ from .envelope import Refused, normalise
 from .export import IMPORT_LIMIT, TYPE, lines, rows_of
 from .filters import Filters, Page
 from .queries import Query
-from .reply import Detail, Refusal, Reply, request_id
+from .reply import SCHEMA_TOO_NEW, Detail, Refusal, Reply, request_id
 from .row import Row
 from .submissions import Mark, Submissions
 from .words import time_form
@@ -36,6 +37,11 @@ class Service:
     def get(self, name: str, id: str = "") -> Reply:
         """`GET /submissions/{name}`."""
         return self._answer(id, lambda: Reply(200, self._row(name).record()))
+
+    def named(self, uid: str) -> str | None:
+        """The id of the record with a uid, in lower case. Raises `StoreError`."""
+        row = self.submissions.by_uid(uid)
+        return None if row is None else str(row.id)
 
     def list(self, query: Query, id: str = "") -> Reply:
         """`GET /submissions`: a page, newest first, or oldest first after an id."""
@@ -195,6 +201,9 @@ class Service:
             reply = answer()
         except Refusal as refusal:
             return refusal.reply(id)
+        except NewerDatabase as error:
+            detail = Detail(SCHEMA_TOO_NEW, "", str(error))
+            return Refusal("unavailable", str(error), (detail,)).reply(id)
         except StoreError as error:
             return Refusal("unavailable", str(error)).reply(id)
         return Reply(reply.status, reply.body, id, reply.headers, reply.text)

@@ -83,7 +83,7 @@ class Spool:
         now = self.now()
         name = f"af1-{file_time(now)}-{secrets.token_hex(4)}.json"
         file = f"{name}.inflight-{now}"
-        _put(self.folder, file, written(entry))
+        put(self.folder, file, written(entry))
         return Held(name, os.path.join(self.folder, file))
 
     def claim(self, lying: Lying) -> Held | None:
@@ -106,7 +106,7 @@ class Spool:
         if entry is not None:
             # Without room for the new members the entry is kept as it was.
             with suppress(OSError):
-                _put(self.folder, os.path.basename(held.path), written(entry))
+                put(self.folder, os.path.basename(held.path), written(entry))
         with suppress(FileNotFoundError):
             os.rename(held.path, os.path.join(self.folder, held.name))
         _sync(self.folder)
@@ -128,7 +128,7 @@ class Spool:
             else held.name
         )
         try:
-            _put(self.rejected, name, written(refused))
+            put(self.rejected, name, written(refused))
         except OSError:
             if held is None:
                 raise
@@ -182,10 +182,6 @@ class Spool:
 
 def put(folder: str, name: str, data: bytes) -> None:
     """Write a file of the owner's alone, whole and on the disk, or leave what is there; raises `OSError`."""
-    _put(folder, name, data)
-
-
-def _put(folder: str, name: str, data: bytes) -> None:
     owner_only.directory(folder)
     unfinished = os.path.join(folder, f".{name}{_TEMPORARY}{secrets.token_hex(4)}")
     owner_only.write_new(unfinished, data, durable=True)

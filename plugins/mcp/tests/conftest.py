@@ -1,0 +1,173 @@
+"""A home of its own with sessions in it, the program to run there, and the SDK's own client beside it."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from agentfeedback.cli.main import main
+
+SUBMIT_TESTS = Path(__file__).parents[2] / "submit/tests"
+
+
+class Machine:
+    """A home of its own, and a directory to work in."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.directory = home / "work/shop"
+        self.directory.mkdir(parents=True)
+        self.environ = {
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "XDG_CONFIG_HOME": str(home / ".config"),
+            "XDG_DATA_HOME": str(home / ".local/share"),
+            "XDG_CACHE_HOME": str(home / ".cache"),
+        }
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "agentfeedback", *words]
+
+    def run(self, *words: str, stdin: bytes = b"", status: int = 0) -> bytes:
+        """What a command prints that ends with this status: run by the program's `main` in this process."""
+        out, err = io.BytesIO(), io.BytesIO()
+        before, place, input = dict(os.environ), os.getcwd(), sys.stdin
+        os.environ.clear()
+        os.environ.update(self.environ)
+        os.chdir(self.directory)
+        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin))
+        try:
+            with (
+                redirect_stdout(io.TextIOWrapper(out)) as told,
+                redirect_stderr(io.TextIOWrapper(err)) as noted,
+            ):
+                found = main(list(words))
+                told.flush()
+                noted.flush()
+                assert found == status, err.getvalue()
+                return out.getvalue() if status == 0 else err.getvalue()
+        finally:
+            sys.stdin = input
+            os.chdir(place)
+            os.environ.clear()
+            os.environ.update(before)
+
+    def json(self, *words: str, stdin: bytes = b"") -> Any:
+        """The JSON of the last line that a command prints."""
+        return json.loads(self.run(*words, stdin=stdin).splitlines()[-1])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every stored record, oldest first."""
+        return [json.loads(line) for line in self.run("export").splitlines()[1:-1]]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """A server to be spoken to by lines."""
+        return subprocess.Popen(
+            self.argv("mcp"),
+            env=self.environ,
+            cwd=self.directory,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def spoken(self, *lines: bytes) -> tuple[list[dict[str, Any]], str]:
+        """What a server answers to the handshake and these lines, until it ends; and its standard error."""
+        with self.start() as process:
+            out, err = process.communicate(b"\n".join((*HANDSHAKE, *lines)) + b"\n", timeout=60)
+        assert process.returncode == 0, err
+        return [json.loads(line) for line in out.splitlines()][1:], err.decode()
+
+    def talk(self, story: Callable[[Client], Awaitable[None]], mode: Any = "auto") -> None:
+        """Let the SDK's client talk to a server of its own."""
+
+        async def told() -> None:
+            with anyio.fail_after(60):
+                async with Client(stdio_client(self.parameters), mode=mode) as client:
+                    await story(client)
+
+        anyio.run(told)
+
+    @property
+    def parameters(self) -> StdioServerParameters:
+        program, *words = self.argv("mcp")
+        return StdioServerParameters(
+            command=program, args=words, env=self.environ, cwd=str(self.directory)
+        )
+
+    def config(self, text: str) -> None:
+        folder = self.home / ".config/agentfeedback"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.toml").write_text(text)
+
+    def claude(self, id: str, *lines: bytes) -> None:
+        """Write a Claude Code session."""
+        path = self.home / ".claude/projects/-srv-app-shop" / f"{id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+
+    def line(self, type: str, span: str, content: Any, **more: Any) -> bytes:
+        """A line of a session; members that are None are left out."""
+        members = {
+            "type": type,
+            "uuid": span,
+            "timestamp": "2026-10-08T07:00:09.250Z",
+            "cwd": str(self.directory),
+            "message": {"role": type, "model": "claude-opus-5-5", "content": content},
+            **more,
+        }
+        return json.dumps({name: value for name, value in members.items() if value}).encode()
+
+    def friction(self, id: str = "s1") -> None:
+        """A session in which a call failed: spans u-1 to u-3."""
+        use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}
+        result = {"type": "tool_result", "tool_use_id": "t1", "is_error": True}
+        self.claude(
+            id,
+            self.line("user", "u-1", "build it"),
+            self.line("assistant", "u-2", [use]),
+            self.line("user", "u-3", [result | {"content": "Exit code 2\nno rule"}]),
+        )
+
+
+#: What opens a connection of the older protocol.
+HANDSHAKE = (
+    (
+        b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
+        b'"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+    ),
+    b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    home = tmp_path / "home"
+    home.mkdir()
+    return Machine(home)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Any]:
+    """A server of the API on loopback: that of the tests of `submit`."""
+    spec = importlib.util.spec_from_file_location("server", SUBMIT_TESTS / "server.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.Server(str(tmp_path))
+    yield found
+    found.shutdown()
+    found.server_close()

@@ -1,0 +1,116 @@
+"""JSON carried through the SDK as text: nothing of it changes, and nothing else of a line does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback.errors import UsageError
+from agentfeedback.host import Host
+from agentfeedback_mcp.arguments import Argument, read
+from agentfeedback_mcp.verbatim import incoming, outgoing, structured, unwrapped, wrapped
+from agentfeedback_submit.reply import Refusal
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+TEXTS = st.builds(
+    lambda value, indent, escaped: json.dumps(value, indent=indent, ensure_ascii=escaped),
+    JSON,
+    st.sampled_from([None, 1]),
+    st.booleans(),
+).map(lambda text: text.replace("\n", " ").encode("utf-8", "surrogatepass"))
+
+
+@given(TEXTS, st.integers() | st.text(min_size=1, max_size=9))
+def test_arguments_arrive_as_they_were_written(text: bytes, id: Any) -> None:
+    """Whatever they are, the SDK sees an object that gives them back byte for byte."""
+    line = b'{"jsonrpc":"2.0", "id":%s ,"method":"tools/call","params":{"_meta":{"a":1.0},"arguments":%s,"name":"n"}}\n'
+    found = incoming(line % (json.dumps(id).encode(), text))
+    message = json.loads(found.text)
+    assert unwrapped(message["params"].pop("arguments")) == text.strip()
+    assert message["params"] == {"_meta": {"a": 1.0}, "name": "n"}
+    assert (message["id"], found.request) == (id, str(id))
+
+
+@given(JSON, st.integers())
+def test_structured_content_leaves_as_it_is(value: Any, id: int) -> None:
+    """What stands in its place is replaced by its text, and the id of what is answered is told."""
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    result = {"content": [], "structuredContent": wrapped(text), "isError": False}
+    line, answered = outgoing(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}) + "\n")
+    assert line.endswith("\n") and line.count("\n") == 1
+    assert f'"structuredContent":{text.decode()},' in line
+    assert json.loads(line)["result"].keys() == result.keys() and answered == str(id)
+
+
+@given(st.binary() | TEXTS)
+def test_any_bytes_are_a_line(data: bytes) -> None:
+    """What is no request goes to the SDK as it is, what is no JSON to nobody: the client is told."""
+    found = incoming(data)
+    assert found.request == found.cancelled == ""
+    try:
+        json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=int)
+    except ValueError:
+        assert found.text == ""
+        assert not data.strip() or json.loads(found.refusal)["error"]["code"] == -32700
+    else:
+        assert (found.text, found.refusal) == (data.decode("utf-8", "replace"), "")
+
+
+def test_cancelled_requests_are_told() -> None:
+    """An id may come back as another type."""
+    line = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'
+    assert incoming(line).cancelled == "7"
+    assert outgoing('{"jsonrpc":"2.0","method":"x","id":7}\n')[1] == ""
+
+
+def test_deep_content_is_left_out() -> None:
+    """A client's reader would refuse the whole message."""
+    assert structured(b"[" * 101 + b"]" * 101) is None
+    assert unwrapped(structured(b"[" * 100 + b"]" * 100)) == b"[" * 100 + b"]" * 100
+
+
+def _never(host: Any, text: str) -> str:
+    raise UsageError("--c is wrong", "pass --another")
+
+
+ARGUMENTS = (
+    Argument("a", "integer", "", required=True, least=1, most=5),
+    Argument("c", "string", "", check=_never),
+    Argument("d", "boolean", ""),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "code"),
+    [
+        (b'{"d":1,"c":"x"}', "?a", "required"),
+        (b'{"d":1,"c":"x","a":6}', "?a", "out_of_range"),
+        (b'{"d":1,"b":1,"a":1}', "?b", "unknown_field"),
+        (b'{"d":1,"c":"x","a":1}', "?c", "invalid_format"),
+        (b'{"d":1,"a":1,"a":2,"b":1}', "?a", "duplicate_key"),
+        (b'{"d":1,"d":true,"a":1}', "?d", "duplicate_key"),
+        (b'{"d":1,"a":1}', "?d", "type_mismatch"),
+        (b'{"a":' + b"9" * 5000 + b"}", "?a", "out_of_range"),
+        (b'{"a":1e0}', "?a", "type_mismatch"),
+    ],
+)
+def test_the_first_error_by_name_is_told(text: bytes, pointer: str, code: str) -> None:
+    """One detail, whatever else is wrong further on; flags of the command are no arguments."""
+    with pytest.raises(Refusal) as refused:
+        read(ARGUMENTS, text, Host({}))
+    (detail,) = refused.value.details
+    assert (detail.pointer, detail.code) == (pointer, code)
+    if code == "invalid_format":
+        assert detail.message == "c is wrong; pass another"

@@ -1,0 +1,133 @@
+"""The commands that read, asked of a server: they show what they show of this machine, and believe no answer blindly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentfeedback_submit import queries
+
+READING = (
+    ("list",),
+    ("list", "--json"),
+    ("list", "--limit", "2"),
+    ("list", "--after", "1", "--json"),
+    ("list", "--kind", "friction", "--payload", "--json"),
+    ("list", "--since", "1h", "--search", "s1"),
+    ("show", "1", "3"),
+    ("show", "2", "--json"),
+    ("stats",),
+    ("stats", "--by", "kind,schema_version", "--top", "1", "--bucket", "day"),
+    ("stats", "--json"),
+    ("processed", "1", "2", "--verdict", "fixed"),
+    ("processed", "1", "--undo", "--json"),
+    ("redact", "3", "--yes"),
+    ("list",),
+    ("show", "9"),
+    ("show", "x"),
+    ("list", "--limit", "0"),
+    ("list", "--verdict", ""),
+)
+
+
+@pytest.fixture
+def both(machine: Any, server: Any) -> Any:
+    """A machine with the same reports here and on the server."""
+    for number, kind in enumerate(("friction", "note", "friction", "review")):
+        machine.submit(kind, "--summary", f"s{number}", "--stdin", stdin={"payload": {"x": number}})
+    export = machine.home / "all.ndjson"
+    assert machine.run("export", "--output", str(export)).status == 0
+    assert server.service.import_(export.read_bytes()).status == 200
+    machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
+    return machine
+
+
+def without_times(text: str) -> str:
+    """A text without the times at which a mark was set."""
+    return "\n".join(
+        line
+        for line in text.splitlines()
+        if "processed_at" not in line and "redacted_at" not in line
+    )
+
+
+def test_server_is_read_as_this_machine_is(both: Any, server: Any) -> None:
+    """Every command prints the same, exits the same, and refuses the same in either mode."""
+    for words in READING:
+        here, there = both.run(*words), both.run(*words, "--server", server.url)
+        assert (here.status, without_times(here.out)) == (there.status, without_times(there.out)), (
+            words
+        )
+        assert here.err == there.err, words
+
+
+def test_export_and_import_carry_everything(
+    both: Any, server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Page by page, with the records as they are; into a server too, all or nothing."""
+    monkeypatch.setattr(queries, "PAGE", 2)
+    records = [json.loads(line) for line in both.run("export").out.splitlines()[1:-1]]
+    result = both.run("export", "--server", server.url)
+    assert result.status == 0 and len(server.requests) == 3
+    assert [json.loads(line) for line in result.out.splitlines()[1:-1]] == records and len(
+        records
+    ) == 4
+    only = both.run(
+        "export", "--kind", "friction", "--after", "1", "--since", "1h", "--server", server.url
+    )
+    assert [json.loads(line)["id"] for line in only.out.splitlines()[1:-1]] == [3]
+    path = tmp_path / "more.ndjson"
+    path.write_text(result.out)
+    assert (
+        both.run("import", str(path), "--server", server.url).out == "0 imported, 4 here already\n"
+    )
+    path.write_text(result.out[:-9])
+    broken = both.run("import", str(path), "--server", server.url)
+    assert broken.status == 1 and server.service.list([]).body["total"] == 4
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "no-json",
+        "list",
+        "accepted",
+        "empty",
+        "closed",
+        "status-401",
+        "status-404",
+        "status-500",
+        "moved-302",
+        "echo",
+        "odd-page",
+    ],
+)
+def test_answer_that_is_none_of_the_api_is_one_error(
+    machine: Any, server: Any, answer: str
+) -> None:
+    """One line on standard error, exit 1, nothing on standard output; no key, no secret and no escape sequence in it."""
+    machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
+    for words in (
+        ("list",),
+        ("list", "--json"),
+        ("show", "1"),
+        ("stats", "--by", "kind"),
+        ("processed", "1"),
+        ("redact", "1", "--yes"),
+        ("export",),
+    ):
+        result = machine.run(*words, "--server", f"{server.url}/{answer}")
+        assert (result.status, result.out) == (1, ""), words
+        (line,) = result.err.splitlines()
+        assert line.startswith(f"agentfeedback {words[0]}: ") and line.endswith(".")
+        assert server.key not in line and "IOSFODNN7" not in line and "\x1b" not in line
+
+
+def test_uid_is_not_asked_of_a_server(machine: Any, server: Any) -> None:
+    """It knows reports by id."""
+    machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
+    result = machine.run("show", "01a22c67-3499-7dba-a585-e5b41f2f9e22", "--server", server.url)
+    assert result.status == 2 and "name its reports by id" in result.err
