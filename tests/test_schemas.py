@@ -250,3 +250,11 @@ CORE = {
     "doctor",
     "demo",
 }
+
+
+def test_the_page_of_schemas_names_each_of_them() -> None:
+    """One row a file, and no row without one."""
+    page = (FOLDER / "README.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| [")]
+    assert sorted(row.split("]")[0][3:] for row in rows) == sorted(SCHEMAS)
+    assert all(f"({name}.json)" in page for name in SCHEMAS)

@@ -269,8 +269,8 @@ def decompressed(descriptor: int) -> Iterator[bytes]:
                     if frame is None:
                         frame = context.decompressobj()
                     block = frame.decompress(piece)
-                    if block:
-                        yield block
+                    for start_of_part in range(0, len(block), BLOCK):
+                        yield block[start_of_part : start_of_part + BLOCK]
                     piece = b""
                     if frame.eof:
                         piece, frame = frame.unused_data, None

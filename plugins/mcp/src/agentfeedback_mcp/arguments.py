@@ -89,11 +89,9 @@ class Argument:
     def _integer(self, value: Any) -> int:
         if not isinstance(value, Number) or not _INTEGER.fullmatch(value.text):
             raise self._refusal("type_mismatch", _MISMATCH["integer"])
-        least = None if self.type in _MANY else self.least
+        least = -_LARGEST if self.least is None or self.type in _MANY else self.least
         # The length first: `int` refuses thousands of digits with an error of its own.
-        if len(value.text) > 20 or not (least if least is not None else -_LARGEST) <= int(
-            value.text
-        ) <= (self.most):
+        if len(value.text) > len(str(-_LARGEST)) or not least <= int(value.text) <= self.most:
             bounds = f"from {least} on" if self.most == _LARGEST else f"{least} to {self.most}"
             raise self._refusal("out_of_range", f"takes numbers {bounds}")
         return int(value.text)

@@ -51,14 +51,14 @@ def _submit(call: Call) -> Reply:
     outcome = call.run.submit(body, heard)
     reply = heard.reply
     if reply is not None and reply.ok and outcome.outcome in ("submitted", "duplicate"):
-        own = [warning.plain() for warning in (*_no_kind(call), *body.warnings)]
-        shown = {**reply.body, "warnings": [*own, *reply.body.get("warnings", ())]}
+        # Those of this side, then those of the receiver, as far as they are ones.
+        shown = {**reply.body, "warnings": [*_no_kind(call), *outcome.warnings]}
         return Reply(reply.status, shown, reply.request_id)
     if outcome.outcome == "spooled":
         raise Refusal(
             "unavailable",
-            f"the server did not take the report ({outcome.reason}); it is kept on this machine and sent "
-            "later, so do not file it again",
+            f"the report was not taken ({outcome.reason}); it is kept on this machine and sent later, so do "
+            "not file it again",
         )
     if reply is None or reply.ok:
         raise Refusal("unavailable", outcome.message or f"nothing was filed: {outcome.reason}")
@@ -125,10 +125,10 @@ def _report(text: bytes) -> bytes:
     return text_bytes("{" + ",".join(kept) + "}")
 
 
-def _no_kind(call: Call) -> tuple[Remark, ...]:
+def _no_kind(call: Call) -> list[dict[str, Any]]:
     if "kind" in call.given:
-        return ()
-    return (Remark("missing_kind", "/kind", f"no kind is given; it is {_UNKNOWN}"),)
+        return []
+    return [Remark("missing_kind", "/kind", f"no kind is given; it is {_UNKNOWN}").plain()]
 
 
 def _refused(code: str, error: AgentFeedbackError) -> Refusal:

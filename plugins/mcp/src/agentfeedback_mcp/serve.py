@@ -86,7 +86,7 @@ def _ended_by_signals(lines: Lines) -> Iterator[list[int]]:
 
 
 async def _serve(lines: Lines) -> None:
-    # Scans of large stores fork, and share what they fork with: one at a time.
+    # Each may read whole stores on every core, and forks to do so: one at a time.
     alone = CapacityLimiter(1)
 
     async def list_tools(context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
