@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-REAL = Path(os.environ.get("AGENTFEEDBACK_REAL", ROOT.parent / "shared" / "real"))
 
 
 class Result:
@@ -206,14 +205,6 @@ def machine(tmp_path: Path) -> Machine:
     home = tmp_path / "home"
     home.mkdir()
     return Machine(home)
-
-
-@pytest.fixture(scope="session")
-def real() -> Path:
-    """The folder of real logs; tests that need it are skipped where it is not there."""
-    if not REAL.is_dir():
-        pytest.skip(f"no real logs at {REAL}")
-    return REAL
 
 
 @pytest.fixture(scope="session")

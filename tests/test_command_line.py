@@ -43,7 +43,7 @@ WRONG: tuple[tuple[str, str], ...] = (
     ("digest claude-code:../x", 'session ref "claude-code:../x": invalid session id'),
     ("digest codex:a#b", "invalid session id"),
     ("mark", "wrong number of arguments for sessions mark"),
-    ("mark codex:s1", "wrong number of arguments for sessions mark"),
+    ("mark codex:s1", "wrong number of arguments for sessions mark: --outcome is missing"),
     ("mark --outcome nothing", "wrong number of arguments for sessions mark"),
     ("mark codex:s1 --outcome maybe", 'outcome "maybe": want filed, nothing or skipped'),
     ("mark codex:s1 --outcome filed --ref uid-1", 'uid "uid-1": not a submission uid'),
@@ -54,6 +54,7 @@ WRONG: tuple[tuple[str, str], ...] = (
     ("status --set-selection --since x", "--since"),
     ("forget", "wrong number of arguments for sessions forget"),
     ("list --home /nowhere/at/all", "--home /nowhere/at/all is not a directory"),
+    ("list --home=", "--home is empty"),
     # Of two faults the one checked first is told.
     ("list s1 --harness amp", "wrong number of arguments"),
     ("list --harness amp --since x", "no session reader"),
@@ -444,3 +445,98 @@ def test_digest_error_messages_name_the_case(machine: Machine) -> None:
         ("claude-code:s2", "absent", "no session file carries this session id"),
     ]
     assert errors[2][:2] == ("cursor:c1", "unsupported-format") and "storage only" in errors[2][2]
+
+
+TYPOS = """
+disabled = true
+[colect]
+disabled = true
+[collect]
+disabledd = true
+deny_paths = ["srv", "~/\\u001bx", "%s"]
+"""
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize("words", ["list", "list --json", "digest --unprocessed", "status --json"])
+def test_a_rule_without_effect_is_warned_about(machine: Machine, words: str) -> None:
+    """Whoever reads sessions under a misspelt policy is told each rule that has no effect, scrubbed, on standard error alone."""
+    machine.claude("s1", [prompt("u1")])
+    machine.config("[collect]\ndeny_paths = ['/elsewhere']\n")
+    silent = machine.call("sessions", *words.split())
+    assert silent.err == ""
+    machine.config(TYPOS % TOKEN)
+    result = machine.call("sessions", *words.split())
+    assert result.status == 0 and result.out == silent.out
+    start = "agentfeedback sessions: warning: "
+    told = [line.removeprefix(start) for line in result.err.splitlines()]
+    assert [line.partition(";")[0] for line in told[:4]] == [
+        "disabled stands outside of [collect]",
+        "[colect] is not [collect]",
+        "[collect] has no key disabledd",
+        "collect.deny_paths entry 'srv' is skipped",
+    ]
+    assert len(told) == 5 and TOKEN not in result.err and result.err.count(start) == 5
+
+
+def test_marking_and_forgetting_are_not_about_the_policy(machine: Machine) -> None:
+    """Commands that open no log do not warn of its rules."""
+    machine.claude("s1", [prompt("u1")])
+    machine.sessions("digest", "claude-code:s1")
+    machine.config(TYPOS % "srv")
+    ref = "claude-code:s1"
+    assert machine.call("sessions", "mark", ref, "--outcome", "nothing").err == ""
+    assert machine.call("sessions", "forget", ref).err == ""
+
+
+def test_nothing_found_is_said(machine: Machine) -> None:
+    """Where there is no session a person is told so and where to ask; a program, or one who filtered, is not."""
+    hint = "agentfeedback sessions: no session found; agentfeedback doctor says where it looked\n"
+    assert machine.call("sessions", "list").err == hint
+    assert machine.call("sessions", "list", "--json").err == ""
+    assert machine.call("sessions", "list", "--unprocessed").err == ""
+    nothing = machine.call("sessions", "digest", "--unprocessed")
+    assert nothing.status == 0 and nothing.err == "agentfeedback sessions: nothing to digest\n"
+    assert machine.call("sessions", "digest", "--unprocessed", "--json").err == ""
+    formats = machine.call("doctor", "--formats")
+    assert formats.err == "agentfeedback doctor: no session found, so no format was checked\n"
+    assert machine.call("doctor", "--formats", "--json").err == ""
+    machine.claude("s1", [prompt("u1")])
+    for words in (("sessions", "list"), ("doctor", "--formats")):
+        assert machine.call(*words).err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("digest --unprocessed", "agentfeedback sessions digest"),
+        ("status", "agentfeedback sessions status"),
+        ("mark codex:s1", "agentfeedback sessions mark"),
+        ("forgett", "agentfeedback sessions forget"),
+        ("doctr", "doctor"),
+        ("install claud-code", "claude-code"),
+    ],
+)
+def test_what_was_meant_is_named(machine: Machine, words: str, meant: str) -> None:
+    """A command without its group, and a near miss of a command or harness, are answered with what is there."""
+    result = machine.call(*words.split())
+    assert result.status == 2 and f"did you mean {meant}? " in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ("help sessions", "sessions --help"),
+        ("help sessions list", "sessions list -h"),
+        ("help doctor", "doctor --help"),
+        ("help help", "help"),
+        ("-V", "--version"),
+    ],
+)
+def test_help_and_version_are_found_where_people_look(
+    machine: Machine, words: str, same: str
+) -> None:
+    """`help` before a command is `--help` behind it, and `-V` is `--version`."""
+    asked, wanted = machine.call(*words.split()), machine.call(*same.split())
+    assert (asked.status, asked.text, asked.err) == (0, wanted.text, wanted.err)
+    assert asked.text or asked.err

@@ -20,6 +20,7 @@ from types import ModuleType
 
 import pytest
 
+from agentfeedback import facts_cache
 from tests.conftest import ROOT, Machine, call, failed, meta, prompt, typed
 
 
@@ -46,6 +47,12 @@ SPANS = {"u1", "a1", "u3", "v1", "L"}
 def tracing() -> None:
     """Skip where a process may not trace its child."""
     TRACER.require_tracing()
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts of logs are kept however new these are: else runs before and after some seconds write other things."""
+    monkeypatch.setattr(facts_cache, "_SETTLED", -1_000_000_000)
 
 
 @pytest.fixture
@@ -76,8 +83,9 @@ class Scene:
             shutil.copytree(self.data, self.saved)
 
     def reset(self) -> None:
-        """The state as it was before."""
+        """The state as it was before; no facts are kept, so that each run writes the same."""
         shutil.rmtree(self.data, ignore_errors=True)
+        shutil.rmtree(self.machine.home / ".cache", ignore_errors=True)
         if self.saved.exists():
             shutil.copytree(self.saved, self.data)
 
@@ -126,7 +134,9 @@ def killed_at_each_write(scene: Scene, *words: str) -> Iterator[bool]:
     assert stops == at - 1 and stops > 20
 
 
-def test_digest_killed_at_any_write_loses_no_session(tracing: None, room: Path) -> None:
+def test_digest_killed_at_any_write_loses_no_session(
+    tracing: None, settled: None, room: Path
+) -> None:
     """A digest killed at any write, the creation of the database included, marks nothing: the next one reports all."""
     scene = Scene(room)
     scene.machine.call("sessions", "list")
@@ -135,7 +145,9 @@ def test_digest_killed_at_any_write_loses_no_session(tracing: None, room: Path) 
         assert sorted(scene.finish()) == sorted(SPANS)
 
 
-def test_mark_killed_at_any_write_marks_all_or_none(tracing: None, room: Path) -> None:
+def test_mark_killed_at_any_write_marks_all_or_none(
+    tracing: None, settled: None, room: Path
+) -> None:
     """A mark killed at any write has marked every session or none, all when it had answered; the next run does the rest."""
     scene = Scene(room, ("digest", "--unprocessed"))
     seen = set()
@@ -149,7 +161,9 @@ def test_mark_killed_at_any_write_marks_all_or_none(tracing: None, room: Path) -
     assert seen == {True, False}
 
 
-def test_digest_killed_between_marks_reports_what_is_new_alone(tracing: None, room: Path) -> None:
+def test_digest_killed_between_marks_reports_what_is_new_alone(
+    tracing: None, settled: None, room: Path
+) -> None:
     """A later digest killed at any write keeps what was marked: what is new is reported, and nothing twice."""
     scene = Scene(room, ("digest", "--unprocessed"), ("mark", *ALL, "--outcome", "nothing"))
     with (scene.machine.home / ".claude/projects/-srv-app-shop/s1.jsonl").open("ab") as file:

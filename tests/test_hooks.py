@@ -409,7 +409,12 @@ def test_reader_that_cannot_be_had_is_named_and_the_others_read(machine: Machine
 
 
 def test_blocked_reader_is_left_out(machine: Machine) -> None:
-    """AGENTFEEDBACK_BLOCK leaves a reader out by name, without an import and without a warning."""
+    """AGENTFEEDBACK_BLOCK leaves a reader out by name, without an import and without a warning but for an unknown name."""
+    result = run(machine, "list", AGENTFEEDBACK_BLOCK="codex,nothing")
+    assert result.err == (
+        "agentfeedback sessions: warning: AGENTFEEDBACK_BLOCK names nothing, which is not installed\n"
+    )
+    assert run(machine, "list", AGENTFEEDBACK_BLOCK="codex").err == ""
     assert states(machine, AGENTFEEDBACK_BLOCK="codex, nothing") == {"claude-code:c1": ("new", "")}
     result = run(machine, "list", "--harness", "codex", AGENTFEEDBACK_BLOCK="codex")
     assert result.status == 2 and "no session reader" in result.err

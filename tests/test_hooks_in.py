@@ -6,11 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from tests.conftest import REAL, Machine
-
-PAYLOADS = sorted((REAL / "hooks").glob("*/*.jsonl"))
+from tests.conftest import Machine
 
 
 def _call(machine: Machine, harness: str, event: str, payload: bytes) -> None:
@@ -25,18 +21,21 @@ def _call(machine: Machine, harness: str, event: str, payload: bytes) -> None:
     assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.skipif(not PAYLOADS, reason="the folder of real payloads is not there")
-@pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_real_payload_is_taken_in_silence(machine: Machine, path: Path) -> None:
+def test_real_payloads_are_taken_in_silence(real: Path, tmp_path: Path) -> None:
     """Every event of every harness seen ends with status 0 and no output; only the wired ones leave a trace."""
-    harness = path.parent.name.rpartition("-")[0]
-    with path.open("rb") as lines:
-        payload = next(lines, b"")
-    _call(machine, harness, path.stem, payload)
-    ran = machine.home / f".cache/agentfeedback/hooks/{harness}.json"
-    assert ran.exists() == (path.stem == "Stop")
-    assert not (machine.home / ".cache/agentfeedback/sessions").exists()
-    assert not (machine.home / ".cache/agentfeedback/log").exists()
+    paths = sorted((real / "hooks").glob("*/*.jsonl"))
+    assert paths
+    for number, path in enumerate(paths):
+        machine = Machine(tmp_path / str(number))
+        machine.home.mkdir()
+        harness = path.parent.name.rpartition("-")[0]
+        with path.open("rb") as lines:
+            payload = next(lines, b"")
+        _call(machine, harness, path.stem, payload)
+        ran = machine.home / f".cache/agentfeedback/hooks/{harness}.json"
+        assert ran.exists() == (path.stem == "Stop"), path
+        assert not (machine.home / ".cache/agentfeedback/sessions").exists()
+        assert not (machine.home / ".cache/agentfeedback/log").exists()
 
 
 def test_the_end_of_a_turn_is_noted_for_every_harness_that_is_wired(machine: Machine) -> None:

@@ -107,7 +107,9 @@ def test_policy_is_applied_anew_to_kept_facts(filled: tuple[Machine, list[Path]]
     assert {item["state"] for item in machine.sessions("list")["sessions"]} == {"new"}
 
 
-@pytest.mark.parametrize("what", ["garbage", "truncated", "empty", "link", "folder", "readable"])
+@pytest.mark.parametrize(
+    "what", ["garbage", "truncated", "nested", "empty", "link", "folder", "readable"]
+)
 def test_a_cache_that_is_not_whole_is_made_anew(
     filled: tuple[Machine, list[Path]], what: str
 ) -> None:
@@ -121,6 +123,8 @@ def test_a_cache_that_is_not_whole_is_made_anew(
             path.write_bytes(os.urandom(len(content)))
         elif what == "truncated":
             path.write_bytes(content[: len(content) // 2])
+        elif what == "nested":
+            path.write_bytes(b"\x83\xa1x" + b"\x91" * 100_000 + content[1:])
         elif what == "empty":
             path.write_bytes(b"")
         elif what == "link":
@@ -137,6 +141,20 @@ def test_a_cache_that_is_not_whole_is_made_anew(
             0o600,
             0o600,
         ]
+
+
+def test_the_cache_is_made_for_its_owner_alone(filled: tuple[Machine, list[Path]]) -> None:
+    """Every folder that is made for it, the program's own among them, is closed to others whatever the umask."""
+    machine, _ = filled
+    shutil.rmtree(machine.home / ".cache")
+    before = os.umask(0o022)
+    try:
+        machine.sessions("list")
+    finally:
+        os.umask(before)
+    folders = [path for path in machine.home.glob(".cache/**/") if path.is_dir()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+    assert machine.home / ".cache/agentfeedback/listing" in folders
 
 
 def test_a_place_for_the_cache_is_not_needed(filled: tuple[Machine, list[Path]]) -> None:
@@ -200,3 +218,69 @@ def test_a_side_file_that_says_another_directory_is_seen(machine: Machine) -> No
     assert [item["cwds"] for item in machine.sessions("list")["sessions"]] == [["/srv/app/one"]]
     (folder / "workspace.yaml").write_text("cwd: /srv/app/two\n")
     assert [item["cwds"] for item in machine.sessions("list")["sessions"]] == [["/srv/app/two"]]
+
+
+def test_times_the_cache_cannot_hold_are_read_each_time(
+    filled: tuple[Machine, list[Path]],
+) -> None:
+    """Sessions of another millennium end no command, and the other sessions are kept all the same."""
+    machine, paths = filled
+    odd = {}
+    for year in ("0001", "1600", "2600", "9999"):
+        time_of_year = f"{year}-01-01T00:00:00Z"
+        record = line(type="user", uuid="u1", cwd="/srv/app/shop", timestamp=time_of_year)
+        odd[time_of_year] = machine.claude(f"odd{year}", [record])
+        settle(odd[time_of_year])
+    time.sleep(2.1)
+    listed = machine.sessions("list")
+    assert {item["start"] for item in listed["sessions"]} > set(odd)
+    assert machine.sessions("list") == listed
+    assert opened(machine, [*odd.values(), *paths], "list") == [1, 1, 1, 1, 0, 0]
+
+
+def test_only_caches_leave_the_folder(filled: tuple[Machine, list[Path]]) -> None:
+    """What else lies in the cache's folder, which may be a link, is nobody's to remove; old caches go."""
+    machine, paths = filled
+    documents = machine.home / "documents"
+    folder = machine.home / ".cache/agentfeedback/listing"
+    folder.rename(documents)
+    folder.symlink_to(documents)
+    old = [f"x-{24 * 'a'}.msgpack", f"x-{24 * 'a'}.msgpack.0f0f"]
+    others = ["thesis.txt", "x.msgpack", "data-0123.msgpack", "deep"]
+    for name in (*old, *others[:-1]):
+        (documents / name).write_bytes(b"")
+        settle(documents / name)
+    (documents / "deep").mkdir()
+    settle(documents / "deep")
+    with paths[0].open("ab") as file:
+        file.write(prompt("u2") + b"\n")
+    settle(paths[0])
+    time.sleep(2.1)
+    machine.sessions("list")
+    left = {path.name for path in documents.iterdir()}
+    assert left >= set(others)
+    assert not left & set(old)
+
+
+def test_a_file_written_during_a_long_scan_is_not_kept(tmp_path: Path) -> None:
+    """Facts are kept only of files that were settled before anything was read, however long that took."""
+    from agentfeedback.facts_cache import FactsCache
+    from agentfeedback.load import Facts
+    from agentfeedback.reader import Place, Reader, Session
+    from agentfeedback.wire import Counts
+
+    cache = FactsCache(str(tmp_path), "x", "/x")
+    now = time.time_ns()
+    times = {"fresh": now - 1_900_000_000, "settled": now - 10_000_000_000}
+    time.sleep(0.3)  # the fresh file is more than two seconds old by now
+    for name, at in times.items():
+        session = Session("x", name, f"/x/{name}", at, inode=1, ctime=at)
+        cache.keep(Reader(), session, Place(), Facts(None, None, ["/x"], Counts(), 1, ""))
+    cache.save(whole=True)
+    again = FactsCache(str(tmp_path), "x", "/x")
+    found = {
+        name: again.find(Reader(), Session("x", name, f"/x/{name}", at, inode=1, ctime=at))
+        for name, at in times.items()
+    }
+    assert found["fresh"] is None
+    assert found["settled"] is not None

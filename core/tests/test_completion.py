@@ -14,6 +14,7 @@ from agentfeedback.cli.completion import SHELLS, VOCABULARIES, script
 from agentfeedback.cli.main import main
 from agentfeedback.errors import UsageError
 from agentfeedback.host import HARNESSES
+from agentfeedback.installed import INSTALLERS, found
 from agentfeedback.refs import OUTCOMES
 
 JSON = Flag("json", "bool", "print JSON, don't print a table")
@@ -38,6 +39,7 @@ COMMANDS = (
     Command("plugins new", "start a plugin", flags=(JSON,)),
     Command("plugins", "what is installed", flags=(JSON,)),
     Command("completion", "print a script", "bash|zsh|fish"),
+    Command("install", "wire hooks", "<harness>...", flags=(JSON,), choices="installer"),
 )
 BASH = shutil.which("bash")
 
@@ -75,9 +77,11 @@ def _bash_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ([""], ["sessions", "plugins", "completion"]),
+        ([""], ["sessions", "plugins", "completion", "install"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["completion", "z"], ["zsh"]),
+        (["install", ""], [*VOCABULARIES["installer"]]),
+        (["install", "codex", "--json", "cu"], ["cursor"]),
         (["se"], ["sessions"]),
         (["sessions", ""], ["list", "mark"]),
         (["sessions", "nope"], []),
@@ -147,7 +151,10 @@ def test_scripts_are_valid_in_their_shell(shell: str, tmp_path: Path) -> None:
 
 def test_the_words_are_those_of_the_program() -> None:
     """What is offered unasked is what the commands accept."""
-    assert VOCABULARIES == {"harness": HARNESSES, "outcome": OUTCOMES}
+    wired = {point.name for point in found({INSTALLERS})}
+    assert wired.issuperset(VOCABULARIES["installer"])
+    others = {name: words for name, words in VOCABULARIES.items() if name != "installer"}
+    assert others == {"harness": HARNESSES, "outcome": OUTCOMES}
 
 
 def test_quotes_in_summaries_are_escaped() -> None:

@@ -85,7 +85,9 @@ def test_an_older_database_is_taken_forward(path: str) -> None:
     assert (10, 6, "filed") == (row.processed_size, row.processed_at, row.outcome)
     assert {("opencode-v1", "ses_1")} == set(newer.rows())
     with closing(sqlite3.connect(path)) as connection:
-        assert [(len(MIGRATIONS) + 1,)] == connection.execute("SELECT version FROM schema_version").fetchall()
+        assert [(len(MIGRATIONS) + 1,)] == connection.execute(
+            "SELECT version FROM schema_version"
+        ).fetchall()
         connection.execute("INSERT INTO queue VALUES (1, '')")
         with pytest.raises(sqlite3.IntegrityError, match="kept"):
             connection.execute("DELETE FROM queue")

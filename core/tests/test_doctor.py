@@ -57,7 +57,9 @@ class Doctor:
         for name in [name for name in os.environ if name.startswith(("AGENT", "XDG_"))]:
             monkeypatch.delenv(name)
         monkeypatch.setenv("HOME", str(self.home))
-        monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "submit")  # its sections are its own tests' subject
+        monkeypatch.setenv(
+            "AGENTFEEDBACK_BLOCK", "submit"
+        )  # its sections are its own tests' subject
         monkeypatch.chdir(self.home)
         self.plugin("tiny", READER, "agentfeedback.readers")
 
@@ -198,6 +200,37 @@ def test_broken_database_is_a_problem(doctor: Doctor) -> None:
     assert found.endswith("it is not a regular file; move it away")
 
 
+@pytest.mark.parametrize("made", [False, True], ids=["no database", "a database"])
+def test_place_that_cannot_be_written_is_a_problem(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    """Where the database cannot be made or changed for want of permission, the folder is named."""
+    folder = doctor.home
+    if made:
+        with Database(str(doctor.database)).writing():
+            pass
+        folder = doctor.database.parent
+    assert doctor.report()["problems"] == []
+    real = os.access
+    # Root may write everywhere, so the answer of the system is put in its place.
+    monkeypatch.setattr(
+        os, "access", lambda path, mode, **more: path != str(folder) and real(path, mode, **more)
+    )
+    assert doctor.report()["problems"] == [
+        f"the local database {doctor.database} cannot be written: no permission to write {folder};"
+        " check the permissions of the file and of its folder"
+    ]
+
+
+def test_name_blocked_in_vain_is_a_warning(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name in AGENTFEEDBACK_BLOCK that nothing has is told, and is no problem."""
+    monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "submit,nosuch")
+    assert doctor.report()["config"]["warnings"] == [
+        "AGENTFEEDBACK_BLOCK names nosuch, which is not installed"
+    ]
+    assert doctor.run()[1].endswith("\n1 warning\n")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_unreadable_files_are_problems(doctor: Doctor) -> None:
     """What the user may not read is a problem each, and the rest of the report stands."""
@@ -305,6 +338,7 @@ def test_entries_without_effect_are_warnings(doctor: Doctor) -> None:
     ]
     status, shown = doctor.run()
     assert status == 0 and shown.count("warning: ") == 9
+    assert shown.endswith("\n9 warnings\n") and "no problem" not in shown
     file.write_text("[")
     assert doctor.report()["collect"]["warnings"][-1].startswith(f"{file} is ignored: ")
     file.unlink()

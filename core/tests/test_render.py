@@ -98,13 +98,15 @@ def test_the_list_is_the_same_on_a_wide_terminal() -> None:
         (80, "REF STATE START PROMPTS", LONG + "  changed …  2026-10-08  1"),
         (
             64,
-            "REF STATE PROJECT PROMPTS",
-            "claude-code:1b…f-0016d3cca427  changed (…  /srv/app/api  1",
+            "REF STATE",
+            LONG + "  changed (appe…",
         ),
+        (50, "REF", LONG),
+        (40, "REF STATE PROJECT", "claude-co…d3cca427  changed (…  …app/api"),
     ],
 )
 def test_a_narrow_list_keeps_what_tells_most(columns: int, header: str, row: str) -> None:
-    """A ref stays whole down to 80 cells and keeps both its ends below."""
+    """A ref stays whole as long as it fits alone, whatever else is left out, and keeps both its ends below."""
     lines = listing_text(LISTING, Screen(columns)).splitlines()
     assert " ".join(lines[0].split()) == header
     assert lines[2] == row
@@ -270,6 +272,18 @@ def test_a_digest_reads_notice_first() -> None:
 def test_an_empty_digest_is_its_notice() -> None:
     """Nothing to do prints the notice and the version."""
     assert digest_text(wire.DigestRun("The notice.", "1")) == "The notice.\n(detector version 1)\n"
+
+
+def test_a_person_sees_the_first_deferred_sessions() -> None:
+    """On a terminal five deferred refs are shown and the others counted; a program gets each on its line."""
+    deferred = [f"codex:s{number}" for number in range(1892)]
+    run = wire.DigestRun("n", "1", deferred=deferred)
+    lines = digest_text(run, on_terminal=True).splitlines()
+    assert [line.split()[-1] for line in lines if line.startswith("deferred")] == deferred[:5]
+    assert lines[-1] == "… and 1,887 more deferred"
+    assert digest_text(run).count("deferred (over the run cap") == 1892
+    run.deferred = deferred[:5]
+    assert digest_text(run, on_terminal=True) == digest_text(run)
 
 
 def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:

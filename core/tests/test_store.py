@@ -109,7 +109,9 @@ def test_columns_hold_what_the_specification_says(store: StateStore, path: str) 
     assert [("selection", '{"harnesses":["codex"],"since":"7d","limit":5}')] == connection.execute(
         "SELECT key, value FROM triage_state"
     ).fetchall()
-    assert [(len(MIGRATIONS),)] == connection.execute("SELECT version FROM schema_version").fetchall()
+    assert [(len(MIGRATIONS),)] == connection.execute(
+        "SELECT version FROM schema_version"
+    ).fetchall()
     assert (0x61667079,) == connection.execute("PRAGMA application_id").fetchone()
     assert ("wal",) == connection.execute("PRAGMA journal_mode").fetchone()
     with pytest.raises(sqlite3.IntegrityError):

@@ -17,6 +17,9 @@ from agentfeedback.reader import reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+#: The most parts a key of a TOML document may have.
+_KEY_PARTS = 100
+
 
 @frozen(eq=False)
 class Paths:
@@ -171,11 +174,23 @@ def toml(data: bytes) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(data.decode())
+        text = data.decode()
+        # A key of many parts takes the parser the square of their number.
+        if text.count(".") < _KEY_PARTS or not _holds_deep_key(text):
+            return tomllib.loads(text)
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8") from None
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        pass
+    raise ValueError("it is nested too deeply")
+
+
+def _holds_deep_key(text: str) -> bool:
+    import re  # hardly a file has as many dots
+
+    name = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+    deep = rf"(?<![\w.-])(?:{name}\.[ \t]*+){{{_KEY_PARTS}}}+"
+    return re.search(deep, text, re.ASCII) is not None
 
 
 def strings(value: object) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentfeedback.config import regular_bytes, strings, toml
+from agentfeedback.config import Paths, regular_bytes, strings, toml
 from agentfeedback.config_keys import keys_of
 from agentfeedback.policy import expanded
 from agentfeedback.reader import reason_of
@@ -36,10 +36,20 @@ _REPOSITORY: Mapping[str, Mapping[str, Callable[[object], str]]] = {
 
 def collect_warnings(tables: Mapping[str, Any], homes: Sequence[str]) -> list[str]:
     """What has no effect in `[collect]` of the user's configuration."""
+    found = [
+        f"{key} stands outside of [collect]; it is ignored"
+        for key in tables
+        if key in KEYS["collect"]
+    ]
+    found += [
+        f"[{name}] is not [collect]; it is ignored"
+        for name, table in tables.items()
+        if name != "collect" and isinstance(table, dict) and _looks_like_collect(name)
+    ]
     table = tables.get("collect")
     if not isinstance(table, dict):
-        return []
-    found = [f"[collect] has no key {key}; it is ignored" for key in _unknown("collect", table)]
+        return found
+    found += [f"[collect] has no key {key}; it is ignored" for key in _unknown("collect", table)]
     for key in _LISTS:
         found += [
             f"collect.{key} entry {entry!r} is skipped; write an absolute path or one that begins with ~/"
@@ -49,6 +59,23 @@ def collect_warnings(tables: Mapping[str, Any], homes: Sequence[str]) -> list[st
     if table.get("opt_in_paths") and not table.get("opt_in_only"):
         found.append("collect.opt_in_paths has no effect; set collect.opt_in_only to true")
     return found
+
+
+def _looks_like_collect(name: str) -> bool:
+    from difflib import get_close_matches
+
+    return bool(get_close_matches(name[:100].lower(), ["collect"], cutoff=0.8))
+
+
+def policy_warnings(paths: Paths) -> list[str]:
+    """The same of the file itself, which was read without fault before; one that is gone has none."""
+    path = paths.config_file
+    try:
+        return collect_warnings(toml(regular_bytes(path)), paths.homes)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError) as error:
+        return [f"config file {path} changed while it was read: {reason_of(error)}"]
 
 
 def other_warnings(tables: Mapping[str, Any]) -> list[str]:

@@ -204,9 +204,12 @@ class _Diagnosis:
         self._loaded = True
         readers = {plugin.name for plugin in doctor.plugins if plugin.kind == "reader"}
         doctor.missing = [name for name in HARNESSES if name not in readers]
+        doctor.config.warnings += engine.host.blocked_in_vain
         if not readers:
+            from agentfeedback.pip_hint import pip_install
+
             self._problem(
-                "no session reader is installed", f"run pip install {dist_of('claude-code')}"
+                "no session reader is installed", f"run {pip_install(dist_of('claude-code'))} first"
             )
         return engine
 

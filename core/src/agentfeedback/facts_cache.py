@@ -15,7 +15,7 @@ import time
 
 import msgspec
 
-from agentfeedback import __version__
+from agentfeedback import __version__, owner_only
 from agentfeedback.load import Facts
 from agentfeedback.log import Unreadable, open_regular
 from agentfeedback.reader import Place, Reader, Session
@@ -129,7 +129,7 @@ class FactsCache:
         # Not by process id: in containers that share a cache those are the same again and again.
         temporary = f"{self._path}.{os.urandom(8).hex()}"
         try:
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            owner_only.directory(self._folder)
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 with open(descriptor, "wb") as file:

@@ -74,6 +74,13 @@ class Host:
         blocked = environ.get(BLOCK_VARIABLE, "").split(",")
         self._blocked = {name.strip() for name in blocked if name.strip()}
         self.installed = _installed(self._blocked)
+        #: A sentence for each name to leave out that nothing installed has.
+        self.blocked_in_vain = [
+            f"{BLOCK_VARIABLE} names {name}, which is not installed"
+            for name in sorted(self._blocked - {plugin.name for plugin in self.installed})
+        ]
+        for sentence in self.blocked_in_vain:
+            self.warn(sentence)
         self._calling: dict[str, list[tuple[object, str, Any, tuple[str, ...]]]] = {}
         #: Hook calls made, by hook: the budget is a promise (architecture.md, The hooks).
         self.calls: Counter[str] = Counter()
@@ -118,7 +125,9 @@ class Host:
         if name in have:
             return name
         if name in HARNESSES:
-            remedy = f"install it with: pip install {dist_of(name)}"
+            from agentfeedback.pip_hint import pip_install
+
+            remedy = f"run {pip_install(dist_of(name))} first"
         else:
             remedy = "name one of these, or install the plugin that reads it"
         listed = ", ".join(have) or "none"

@@ -133,6 +133,7 @@ class Policy:
         self._opt_in_only = collect.opt_in_only
         self._resolve = resolve
         self._fold = folded if fold else _as_written
+        self._narrowed: dict[RepositoryRules, tuple[str, ...]] = {}
         self._deny = self._forms(
             path for entry in collect.deny_paths for path in expanded(entry, homes)
         )
@@ -161,12 +162,7 @@ class Policy:
         if any(repository.disabled for repository in rules):
             return Verdict("disabled", "repo_disabled")
         for repository in rules:
-            entries = self._forms(
-                _path.join(repository.root, entry)
-                for entry in repository.deny_paths
-                if not entry.startswith("~")
-            )
-            if self._lies_in((plain, real), entries):
+            if self._lies_in((plain, real), self._entries_of(repository)):
                 return Verdict("denied", "repo_deny_paths")
         return None
 
@@ -225,6 +221,15 @@ class Policy:
             if resolved is not None:
                 forms[cleaned(resolved)] = None
         return tuple(forms)
+
+    def _entries_of(self, repository: RepositoryRules) -> tuple[str, ...]:
+        if repository not in self._narrowed:
+            self._narrowed[repository] = self._forms(
+                _path.join(repository.root, entry)
+                for entry in repository.deny_paths
+                if not entry.startswith("~")
+            )
+        return self._narrowed[repository]
 
     def _lies_in(self, directories: Iterable[str], entries: Iterable[str]) -> bool:
         return any(

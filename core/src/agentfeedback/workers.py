@@ -37,21 +37,22 @@ def shared_out(
     try:
         for share in islice(rest, count):
             try:
-                connection = _started(context, processes, list(held), work)
+                given = _started(context, processes, list(held), work)
             except OSError:  # the system gives no more processes, or no more descriptors
                 undone.append(share)
                 break
-            _give(connection, share, held, undone)
+            _give(given, share, held, undone)
         while held:
-            for connection in wait(list(held)):
+            ready: list[Any] = wait(list(held))
+            for connection in ready:
                 share = held.pop(connection)
                 try:
-                    answer = connection.recv()  # type: ignore[union-attr]
+                    answer = connection.recv()
                 except (EOFError, OSError):  # it ended
                     undone.append(share)
                     continue
                 for following in islice(rest, 1):
-                    _give(connection, following, held, undone)  # type: ignore[arg-type]
+                    _give(connection, following, held, undone)
                 yield answer
         for share in chain(undone, rest):
             yield work(share)

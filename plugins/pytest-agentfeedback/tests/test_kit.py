@@ -172,6 +172,14 @@ def test_wrong_label_is_named(site, members, fault):
     assert fault in str(caught.value)
 
 
+def test_empty_file_of_labels_is_named(site):
+    """A labels.json without content is answered with what to write."""
+    site.labels.write_text(" \n")
+
+    with pytest.raises(labels.LabelsError, match=r"labels.json is empty: write \[\]"):
+        labels.load(site.labels)
+
+
 def test_nothing_runs_while_a_label_is_wrong(site):
     """Two labels of one failure, like any label that is not of the form, stop the collection with one sentence."""
     relabel(site, span="c2")

@@ -56,6 +56,8 @@ def test_a_report_is_shown_by_id_and_by_uid(filed: Any) -> None:
     text = filed.run("show", record["uid"].upper()).out
     assert "summary: three" in text and "\x1b" not in text
     assert "  t: a\n    b\\x1b\n" in text
+    both = filed.run("show", "3", "2").out
+    assert both == text + "\n" + filed.run("show", "2").out and not both.endswith("\n\n")
     missing = filed.run("show", "3", "99")
     assert (missing.status, missing.out) == (1, "") and "99" in missing.err
 

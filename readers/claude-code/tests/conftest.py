@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,3 +88,9 @@ class Written:
 @pytest.fixture
 def log() -> Written:
     return Written()
+
+
+@pytest.fixture(scope="session")
+def real(real: Path) -> Path:
+    """The folder of stores Claude Code wrote, one for each version, with what truly happened."""
+    return real / "claude-code"

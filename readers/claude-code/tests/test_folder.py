@@ -14,10 +14,6 @@ from agentfeedback.reader import Encoding, Home, Report
 from agentfeedback_claude_code.folder import encodings
 from agentfeedback_claude_code.reader import ClaudeCode
 
-REAL = Path(
-    os.environ.get("AGENTFEEDBACK_REAL") or Path(__file__).parent / "../../../../shared/real"
-)
-
 
 def names(path: str) -> list[str]:
     return [encoding.name for encoding in encodings(path)]
@@ -85,11 +81,12 @@ def test_a_path_that_is_no_utf8_has_encodings(raw: bytes) -> None:
     assert expected in names(path)
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real stores are not here")
-def test_real_project_directories_encode_the_directories_their_logs_record(tmp_path: Path) -> None:
+def test_real_project_directories_encode_the_directories_their_logs_record(
+    real: Path, tmp_path: Path
+) -> None:
     """Each real project directory is an exact encoding of the first directory its transcripts record."""
     seen = 0
-    for version in sorted((REAL / "claude-code").iterdir()):
+    for version in sorted(real.iterdir()):
         home = Home(str(tmp_path), {"CLAUDE_CONFIG_DIR": str(version)})
         for session in ClaudeCode().find(home, Report("claude-code")):
             name = ClaudeCode().place(session, strict=True).encoded

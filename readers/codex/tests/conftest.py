@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,10 +114,6 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="session")
-def real() -> Path:
-    """The folder of stores the real harness wrote, with what truly happened."""
-    default = Path(__file__).parents[4] / "shared" / "real"
-    folder = Path(os.environ.get("AGENTFEEDBACK_REAL") or default) / "codex"
-    if not folder.is_dir():
-        pytest.skip("no real logs here; name their folder in AGENTFEEDBACK_REAL")
-    return folder
+def real(real: Path) -> Path:
+    """The folder of rollouts Codex wrote, with what truly happened."""
+    return real / "codex"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -130,11 +129,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-@pytest.fixture
-def real() -> Path:
-    """The folder of logs that the real harness wrote."""
-    default = Path(__file__).parents[4] / "shared" / "real"
-    folder = Path(os.environ.get("AGENTFEEDBACK_REAL", default)) / "copilot"
-    if not folder.is_dir():
-        pytest.skip("no real logs here: AGENTFEEDBACK_REAL names no folder of them")
-    return folder
+@pytest.fixture(scope="session")
+def real(real: Path) -> Path:
+    """The folder of logs Copilot CLI wrote, with what truly happened."""
+    return real / "copilot"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,10 +192,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
-def real() -> Path:
-    """The folder of databases the real harness wrote, with what truly happened."""
-    default = Path(__file__).parents[4] / "shared" / "real"
-    folder = Path(os.environ.get("AGENTFEEDBACK_REAL") or default) / "opencode-v1"
-    if not folder.is_dir():
-        pytest.skip("no real databases here; name their folder in AGENTFEEDBACK_REAL")
-    return folder
+def real(real: Path) -> Path:
+    """The folder of databases OpenCode wrote, with what truly happened."""
+    return real / "opencode-v1"

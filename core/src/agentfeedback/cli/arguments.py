@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Kind = Literal["bool", "text", "number", "many"]
     #: Fixed words, or the name of a set that is known only at run time, or what a path must be.
-    Choices = tuple[str, ...] | Literal["harness", "outcome", "directory", "file"]
+    Choices = tuple[str, ...] | Literal["harness", "installer", "outcome", "directory", "file"]
 
 PROGRAM = "agentfeedback"
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
@@ -47,11 +47,11 @@ class Command:
     """One command: `name` is all its words (`sessions list`).
 
     `target` is `module:function`, to be imported when the command is called. `arguments` shows the
-    positionals, such as `<harness:id>...`. `about` teaches: paragraphs separated by empty lines; a
+    positionals, such as `<harness:id>...`; completion offers their `choices`. `about` teaches: paragraphs separated by empty lines; a
     line that starts with a space is an example and kept as it is.
     """
 
-    __slots__ = ("about", "arguments", "flags", "hidden", "name", "summary", "target")
+    __slots__ = ("about", "arguments", "choices", "flags", "hidden", "name", "summary", "target")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Command:
         about: str = "",
         target: str = "",
         hidden: bool = False,
+        choices: Choices = (),
     ) -> None:
         self.name = name
         self.summary = summary
@@ -70,6 +71,7 @@ class Command:
         self.about = about
         self.target = target
         self.hidden = hidden
+        self.choices = choices
 
 
 class Parsed:
@@ -159,12 +161,20 @@ def parse(command: Command, argv: Sequence[str]) -> Parsed:
 
 def unknown_subcommand(group: str, word: str, commands: Iterable[Command]) -> UsageError:
     """The error for a word that names no command of a group (`""` is the top level)."""
+    commands = list(commands)
     known = members(group, commands)
     problem = f'unknown {group} subcommand "{word}"' if group else f'unknown command "{word}"'
     head = f"{PROGRAM} {group}".rstrip()
-    near = closest(word, known)
-    hint = f"did you mean {near}? " if near else ""
+    hint = _meant(group, word, known, commands)
     return UsageError(problem, f"{hint}use {head} {'|'.join(known)} [flags]")
+
+
+def _meant(group: str, word: str, known: Sequence[str], commands: Iterable[Command]) -> str:
+    # At the top level people also write the last word of `sessions digest` alone.
+    longer = [each.name for each in commands if " " in each.name and not (group or each.hidden)]
+    tails = {name.split()[-1]: f"{PROGRAM} {name}" for name in reversed(longer)}
+    near = word if word in tails else closest(word, [*known, *tails])
+    return f"did you mean {tails.get(near, near)}? " if near else ""
 
 
 def members(group: str, commands: Iterable[Command]) -> list[str]:

@@ -73,8 +73,8 @@ A session that the policy refuses is listed with its state and nothing of its co
             _NO_CACHE,
             _HOME,
         ),
-        about="""Name sessions by ref, or take all unprocessed ones. One run prints at most 256 KiB; sessions left
-out are listed as deferred and come in the next run, once these are marked.
+        about="""Name sessions by ref, or take all unprocessed ones. The digests of one run come to at most 256 KiB;
+sessions left out are listed as deferred and come in the next run, once these are marked.
 
  agentfeedback sessions digest --unprocessed --limit 5
  agentfeedback sessions digest claude-code:<session id> --json
@@ -158,6 +158,7 @@ sessions are found only through these hooks.
 
 A second install changes nothing, unless agentfeedback lies elsewhere now.""",
         target="agentfeedback.cli.install:run_install",
+        choices="installer",
     ),
     Command(
         "uninstall",
@@ -168,6 +169,7 @@ A second install changes nothing, unless agentfeedback lies elsewhere now.""",
 
  agentfeedback uninstall cursor""",
         target="agentfeedback.cli.install:run_uninstall",
+        choices="installer",
     ),
     Command(
         "hook",

@@ -22,6 +22,15 @@ def run(line: Parsed) -> int:
         raise UsageError(
             "wrong number of arguments for completion", f"name one of {', '.join(SHELLS)}"
         )
-    words = {**VOCABULARIES, "harness": Host(os.environ).harnesses() or VOCABULARIES["harness"]}
+    host = Host(os.environ)
+    here = {
+        "harness": host.harnesses(),
+        "installer": [
+            plugin.name
+            for plugin in host.installed
+            if plugin.kind == "installer" and not plugin.error
+        ],
+    }
+    words = {**VOCABULARIES, **{name: found for name, found in here.items() if found}}
     screen.write(script(line.positionals[0], (*COMMANDS, *installed_commands()), words))
     return 0

@@ -27,6 +27,7 @@ VOCABULARIES: Mapping[str, Sequence[str]] = {
         "opencode-v2",
         "cursor",
     ),
+    "installer": ("claude-code", "codex", "copilot", "cursor"),
     "outcome": ("filed", "nothing", "skipped"),
 }
 
@@ -49,8 +50,10 @@ def script(
     return writers[shell](shown, vocabularies)
 
 
-def _groups(commands: Sequence[Command]) -> dict[str, list[str]]:
-    """The name of each group (`""` first) and command that fixed words may follow, with those."""
+def _groups(
+    commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """The name of each group (`""` first) and command that known words may follow, with those."""
     groups = {"": members("", commands)}
     for command in commands:
         words = command.name.split()
@@ -60,13 +63,15 @@ def _groups(commands: Sequence[Command]) -> dict[str, list[str]]:
     for command in commands:
         if "|" in command.arguments and "<" not in command.arguments:  # fixed words: `bash|zsh`
             groups.setdefault(command.name, command.arguments.split("|"))
+        elif known := _words(command, vocabularies):
+            groups.setdefault(command.name, list(known))
     return groups
 
 
-def _words(flag: Flag, vocabularies: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    if isinstance(flag.choices, tuple):
-        return flag.choices
-    return vocabularies.get(flag.choices, ())
+def _words(of: Flag | Command, vocabularies: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    if isinstance(of.choices, tuple):
+        return of.choices
+    return vocabularies.get(of.choices, ())
 
 
 def _flags(command: Command) -> str:
@@ -83,9 +88,8 @@ def _quoted(text: str) -> str:
 
 def _paths(commands: Sequence[Command]) -> list[str]:
     """Every group and command by its name: what the words before the cursor may amount to."""
-    return [
-        name for name in dict.fromkeys([*_groups(commands), *(c.name for c in commands)]) if name
-    ]
+    groups = _groups(commands, {})
+    return [name for name in dict.fromkeys([*groups, *(c.name for c in commands)]) if name]
 
 
 def _bash(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]) -> str:
@@ -98,7 +102,8 @@ def _bash(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]
         pattern = "|".join(_quoted(f"{command.name}:{dash}{flag.name}") for dash in ("--", "-"))
         values.append(f"    {pattern}) {action}; value=1 ;;")
     follow = [
-        f"    {_quoted(g)}) words={_quoted(' '.join(w))} ;;" for g, w in _groups(commands).items()
+        f"    {_quoted(g)}) words={_quoted(' '.join(w))} ;;"
+        for g, w in _groups(commands, vocabularies).items()
     ]
     flags = [f"    {_quoted(c.name)}) flags={_quoted(_flags(c))} ;;" for c in commands]
     return f"""\
@@ -160,7 +165,7 @@ def _zsh(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]])
         values.append(f"    {pattern}) {action}; return ;;")
     summaries = {command.name: command.summary for command in commands}
     follow = []
-    for group, names in _groups(commands).items():
+    for group, names in _groups(commands, vocabularies).items():
         described = " ".join(
             _quoted(_described(name, summaries.get(f"{group} {name}".strip(), "")))
             for name in names
@@ -218,7 +223,7 @@ fi
 def _fish(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]) -> str:
     summaries = {command.name: command.summary for command in commands}
     lines = []
-    for group, names in _groups(commands).items():
+    for group, names in _groups(commands, vocabularies).items():
         for name in names:
             summary = summaries.get(f"{group} {name}".strip(), "")
             lines.append(_fish_line(group, f"-a {_fish_quoted(name)}", summary))

@@ -34,9 +34,11 @@ def run(line: Parsed) -> int:
         )
         shown = [harness for harness in _PLACES if harness in host.harnesses()]
         if not shown:
-            wanted = " ".join(dist_of(harness) for harness in _PLACES)
+            from agentfeedback.pip_hint import pip_install
+
+            wanted = pip_install(*map(dist_of, _PLACES))
             raise AgentFeedbackError(
-                "no reader of the sample's harnesses is installed", f"run pip install {wanted}"
+                "no reader of the sample's harnesses is installed", f"run {wanted} first"
             )
         with as_file(files("agentfeedback") / "sample") as sample:
             for harness in shown:

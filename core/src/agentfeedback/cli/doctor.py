@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentfeedback import wire
 from agentfeedback.cli import screen
+from agentfeedback.cli.home import home_of
 from agentfeedback.cli.progress import Progress
 from agentfeedback.cli.table import Column, table
 from agentfeedback.doctor import Report, diagnose
@@ -29,16 +30,9 @@ def run(line: Parsed) -> int:
         raise UsageError(
             "wrong number of arguments for doctor", "run agentfeedback doctor -h for its usage"
         )
-    home = None
-    if "home" in line.given:
-        home = os.path.abspath(line.home)
-        if not os.path.isdir(home):
-            raise UsageError(
-                f"--home {line.home} is not a directory", "name the directory that holds the stores"
-            )
     report = diagnose(
         os.environ,
-        home=home,
+        home=home_of(line),
         formats=line.formats,
         directory=_working_directory(),
         progress=Progress,
@@ -47,6 +41,8 @@ def run(line: Parsed) -> int:
         screen.write(wire.line(report.plain()))
     else:
         screen.write(text(report, screen.Screen.of(sys.stdout, os.environ)))
+        if line.formats and not any(item.sessions for item in report.doctor.harnesses):
+            screen.note("agentfeedback doctor: no session found, so no format was checked")
     return 1 if report.doctor.problems else 0
 
 
@@ -152,7 +148,9 @@ def _findings(doctor: Doctor, screen: Screen) -> Iterator[str]:
         yield f"{screen.style('warning', 'yellow')}: {_line(warning)}\n"
     for problem in doctor.problems:
         yield f"{screen.style('problem', 'red')}: {_line(problem)}\n"
-    if not doctor.problems:
+    if warnings and not doctor.problems:
+        yield f"{screen.style(_number(len(warnings), 'warning'), 'yellow')}\n"
+    elif not doctor.problems:
         yield f"{screen.style('ok', 'green')}: no problem found\n"
 
 

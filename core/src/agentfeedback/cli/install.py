@@ -12,6 +12,7 @@ from attrs import frozen
 
 from agentfeedback import hook_entries, hook_file, installed, owner_only, wire
 from agentfeedback.cli import screen
+from agentfeedback.cli.arguments import closest
 from agentfeedback.errors import AgentFeedbackError, PluginError, UsageError
 from agentfeedback.exclusive import Exclusive
 from agentfeedback.installer import Installer, cache
@@ -157,9 +158,11 @@ def _named(names: list[str], command: str) -> list[Installer]:
     found = []
     for name in dict.fromkeys(names):
         if name not in points or name in blocked:
+            near = closest(name, sorted(set(points).difference(blocked)))
+            hint = f"did you mean {near}? " if near else ""
             raise UsageError(
                 f'no hooks for harness "{name}" (have {have})',
-                "name one of these, or install the plugin that knows its hooks",
+                f"{hint}name one of these, or install the plugin that knows its hooks",
             )
         try:
             installer = installed.load(points[name])

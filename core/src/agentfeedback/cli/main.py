@@ -101,13 +101,15 @@ def _close_quietly() -> None:
 def _run(words: list[str]) -> int:
     if sys.platform == "win32":
         raise AgentFeedbackError("Windows is not supported", "run it on Linux or macOS")
-    if words in (["--version"], ["-version"], ["version"]):
+    if words in (["--version"], ["-version"], ["version"], ["-V"]):
         from agentfeedback import __version__
 
         screen.write(f"{PROGRAM} {__version__}\n")
         return 0
     from agentfeedback.cli.commands import COMMANDS, SESSIONS_ABOUT
 
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [*words[1:], "--help"]
     if not words or words[0] in _HELP:
         from agentfeedback.cli.installed import installed_commands
 

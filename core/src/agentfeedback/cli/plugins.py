@@ -42,6 +42,13 @@ def run(line: Parsed) -> int:
             [wire.plain(item) for item in shown], screen.Screen.of(sys.stdout, os.environ)
         )
     )
-    for name in missing:
-        screen.note(f"agentfeedback plugins: no reader for {name}: pip install {dist_of(name)}")
+    for sentence in host.blocked_in_vain:
+        screen.note(f"agentfeedback plugins: warning: {sentence}")
+    if missing:
+        from agentfeedback.pip_hint import pip_install
+
+        command = pip_install(*map(dist_of, missing))
+        screen.note(
+            f"agentfeedback plugins: no reader for {', '.join(missing)}; install with: {command}"
+        )
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentfeedback.cli import screen
 from agentfeedback.errors import AgentFeedbackError, UsageError
-from agentfeedback.host import ALIASES, HARNESSES
+from agentfeedback.host import ALIASES, CORE, HARNESSES, dist_of
 from agentfeedback.reader import reason_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def run(line: Parsed) -> int:
             raise
         raise AgentFeedbackError(
             f"the template of a reader comes with {KIT}, which is not installed",
-            f"install it with: pip install {KIT}",
+            f"run {_pip_install(KIT)} first",
         ) from None
     if not scaffold.WORD.fullmatch(name) or len(name) > _LONGEST:
         raise UsageError(
@@ -48,21 +48,35 @@ def run(line: Parsed) -> int:
     if name in HARNESSES or name in ALIASES:
         raise UsageError(
             f"{name} has a reader of this project",
-            f"install it with: pip install agentfeedback-{name}",
+            f"run {_pip_install(dist_of(ALIASES.get(name, name)))} and use that",
         )
     target = os.path.join(line.into, f"agentfeedback-{name}")
     count = _write(target, scaffold.rendered(name))
     shown = shlex.quote(target)
+    # What no index has to offer is installed from where it is.
+    local = "".join(f"{shlex.quote(each)} " for each in _sources() if os.path.isabs(each))
     screen.write(
         f"wrote {count} files below {target}: a reader of an invented format, which passes its tests\n"
         "\n"
         "next:\n"
         f"  cd {shown}\n"
-        "  python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]'\n"
+        f"  python3 -m venv .venv && .venv/bin/python -m pip install {local}-e '.[test]'\n"
         "  .venv/bin/python -m pytest\n"
         f"then put a session of {name} below corpus/{name}/home and change the reader until the tests pass\n"
     )
     return 0
+
+
+def _sources() -> list[str]:
+    from agentfeedback.pip_hint import sources
+
+    return sources(CORE, KIT)
+
+
+def _pip_install(dist: str) -> str:
+    from agentfeedback.pip_hint import pip_install
+
+    return pip_install(dist)
 
 
 def _write(target: str, files: Iterable[tuple[PurePosixPath, str]]) -> int:

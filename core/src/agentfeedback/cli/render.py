@@ -38,9 +38,11 @@ _LIST_COLUMNS = (
     Column("TOOL CALLS"),
     Column("TOOL ERRORS"),
 )
-# A ref is there to be copied, so the first plan keeps it whole, and the second all but those longer
-# than a harness's name and a UUID; where that leaves no room for the rest, a shortened one still
-# tells sessions apart.
+#: How many deferred refs a person is shown.
+_DEFERRED = 5
+# A ref is there to be copied, so the first plan gives up every column but the state before it. The
+# second shortens those refs that are longer than a harness's name and a UUID (of two ids, say), and
+# ends with refs alone; where not even such a ref fits, a shortened one still tells sessions apart.
 _MINUTES, _DAY = len("2026-10-08T07:39"), len("2026-10-08")
 _UUID_REF = len("claude-code:") + 36
 _SQUEEZES = (
@@ -54,9 +56,15 @@ _SQUEEZES = (
     ("START", _DAY),
     ("TOOL ERRORS", 0),
 )
+_DROPS = (
+    ("PROJECT", 0),
+    ("STATE", len("processed")),
+    ("PROMPTS", 0),
+    ("START", 0),
+)
 _LIST_PLANS = (
-    (*_SQUEEZES, ("PROJECT", 0), ("STATE", len("processed"))),
-    (("REF", _UUID_REF), *_SQUEEZES, ("PROJECT", 0), ("STATE", len("processed"))),
+    (*_SQUEEZES, *_DROPS),
+    (("REF", _UUID_REF), *_SQUEEZES, *_DROPS, ("STATE", 0)),
     (
         ("REF", 28),
         *_SQUEEZES,
@@ -125,13 +133,19 @@ def forgotten_text(forgotten: wire.Forgotten) -> str:
     return _text([f"forgot {len(forgotten.forgotten)} session(s)"])
 
 
-def digest_text(run: wire.DigestRun) -> str:
-    """The digest as text (details 7.3), notice first; its errors go to standard error instead."""
+def digest_text(run: wire.DigestRun, *, on_terminal: bool = False) -> str:
+    """The digest as text (details 7.3), notice first; its errors go to standard error instead.
+
+    A program gets every deferred ref; a person on a terminal the first few and the number of the rest.
+    """
     lines = [run.notice, f"(detector version {run.detector_version})"]
     for session in run.sessions:
         lines += ["", *_session_lines(session)]
-    for ref in run.deferred:
+    shown = run.deferred[:_DEFERRED] if on_terminal else run.deferred
+    for ref in shown:
         lines += ["", f"deferred (over the run cap; digest it in a later run): {ref}"]
+    if more := len(run.deferred) - len(shown):
+        lines += ["", f"… and {more:,} more deferred"]
     return _text(lines)
 
 

@@ -126,8 +126,7 @@ def write(data: bytes | str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        # What is left in the buffer would fail once more at exit, with a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         reason = (error.strerror or type(error).__name__).lower()
         raise AgentFeedbackError(
             f"standard output cannot be written: {reason}", "print to a place with room"
@@ -140,9 +139,19 @@ def note(line: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Text on standard error as it is; nothing when there is none, since nobody can be told."""
+    """Text on standard error as it is; nothing when there is none, or a full one, since nobody can be told."""
     if sys.stderr is not None:
-        _write(sys.stderr, text)
+        try:
+            _write(sys.stderr, text)
+        except BrokenPipeError:
+            raise
+        except OSError:
+            _give_up(sys.stderr)
+
+
+def _give_up(stream: IO[str]) -> None:
+    # What is left in the buffer would fail once more at exit, with a traceback.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _write(stream: IO[str], data: bytes | str) -> None:

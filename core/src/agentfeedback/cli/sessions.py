@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentfeedback import refs, wire
 from agentfeedback.cli import render, screen
+from agentfeedback.cli.home import home_of
 from agentfeedback.cli.progress import Progress
 from agentfeedback.engine import Engine
 from agentfeedback.errors import UsageError
@@ -25,6 +26,7 @@ def run_list(line: Parsed) -> int:
     harness = host.harness(line.harness) if "harness" in line.given else None
     since = refs.since(line.since, time.time_ns())
     engine = _engine(host, line)
+    _warn_of_policy(engine)
     listing = engine.listing(harness, since, line.unprocessed)
     for store in listing.stores:
         if store.state != "present" and (store.state != "absent" or harness is not None):
@@ -36,6 +38,9 @@ def run_list(line: Parsed) -> int:
         listing,
         lambda: render.listing_text(listing, screen.Screen.of(sys.stdout, os.environ)),
     )
+    filtered = line.given & {"harness", "since", "unprocessed"}
+    if not line.json and not listing.sessions and not filtered:
+        _note("no session found; agentfeedback doctor says where it looked")
     return 0
 
 
@@ -55,14 +60,17 @@ def run_digest(line: Parsed) -> int:
     harness = host.harness(line.harness) if "harness" in line.given else None
     named = [_ref(host, text) for text in line.positionals]
     engine = _engine(host, line)
+    _warn_of_policy(engine)
     if line.unprocessed:
         run = engine.digest_unprocessed(
             harness, line.limit, allow_unknown=line.allow_unknown_project
         )
     else:
         run = engine.digest(named, allow_unknown=line.allow_unknown_project)
-    _print(line, run, lambda: render.digest_text(run))
+    _print(line, run, lambda: render.digest_text(run, on_terminal=screen.is_terminal(sys.stdout)))
     if not line.json:
+        if line.unprocessed and not (run.sessions or run.deferred or run.errors):
+            _note("nothing to digest")
         for error in run.errors:
             screen.note(
                 f"agentfeedback sessions digest: {error.ref}: {error.state}: {error.message}"
@@ -72,10 +80,15 @@ def run_digest(line: Parsed) -> int:
 
 def run_mark(line: Parsed) -> int:
     """`sessions mark`."""
-    if not line.positionals or not line.outcome:
+    if not line.positionals:
         raise UsageError(
             "wrong number of arguments for sessions mark",
             "name sessions by ref, and pass --outcome",
+        )
+    if not line.outcome:
+        raise UsageError(
+            "wrong number of arguments for sessions mark: --outcome is missing",
+            "pass filed, nothing or skipped",
         )
     outcome = refs.outcome(line.outcome)
     host = _host()
@@ -99,6 +112,7 @@ def run_status(line: Parsed) -> int:
     refs.since(line.since, time.time_ns())
     _not_negative(line.limit)
     engine = _engine(host, line)
+    _warn_of_policy(engine)
     if line.set_selection:
         engine.store.save_selection(wire.Selection(harnesses, line.since, line.limit))
     status = engine.status()
@@ -122,8 +136,10 @@ def run_forget(line: Parsed) -> int:
 def _host() -> Host:
     host = Host(os.environ, screen_warning)
     if not host.harnesses():
-        have = ", ".join(dist_of(name) for name in ("claude-code", "codex"))
-        _note(f"no session reader is installed; install one with pip, such as {have}")
+        from agentfeedback.pip_hint import pip_install
+
+        command = pip_install(*map(dist_of, ("claude-code", "codex")))
+        _note(f"no session reader is installed; install one, such as with: {command}")
     return host
 
 
@@ -133,20 +149,22 @@ def screen_warning(sentence: str) -> None:
 
 
 def _engine(host: Host, line: Parsed) -> Engine:
-    home = None
-    if "home" in line.given:
-        home = os.path.abspath(line.home)
-        if not os.path.isdir(home):
-            raise UsageError(
-                f"--home {line.home} is not a directory", "name the directory that holds the stores"
-            )
     return Engine(
         os.environ,
-        home=home,
+        home=home_of(line),
         host=host,
         progress=Progress,
         cache=not getattr(line, "no_cache", False),
     )
+
+
+def _warn_of_policy(engine: Engine) -> None:
+    # Whoever wrote a rule that has no effect believes that logs are left alone.
+    if os.path.lexists(engine.paths.config_file):
+        from agentfeedback.config_check import policy_warnings
+
+        for sentence in policy_warnings(engine.paths):
+            _note(f"warning: {engine.scrubber.text(sentence)}")
 
 
 def _ref(host: Host, text: str) -> refs.Ref:

@@ -65,6 +65,8 @@ def load(path: Path) -> list[Label]:
     from cattrs.gen import make_dict_structure_fn, override
 
     text = path.read_text(encoding="utf-8")
+    if not text.strip():
+        raise LabelsError(f"{path} is empty: write [] where nothing is labelled")
     try:
         value = json.loads(text)
     except ValueError as error:

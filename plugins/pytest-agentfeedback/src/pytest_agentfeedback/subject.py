@@ -56,6 +56,8 @@ class Subject:
     corpus: str = ""
     #: True where the sessions are rows of a database and not files of lines.
     row_store: bool = False
+    #: True where every line that is a JSON object is an entry, whatever it holds.
+    every_object_is_an_entry: bool = False
 
     # -- what a reader's test may override -----------------------------------------------------
 

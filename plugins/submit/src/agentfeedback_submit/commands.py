@@ -53,6 +53,9 @@ report; what differs under a key is refused as mismatch.
  agentfeedback submit friction --stdin --context-from codex:01a2#call_7 < report.json
  agentfeedback submit friction --stdin --dry-run < report.json
 
+The payload of the kinds friction and review is checked, with warnings. Any other word is a kind too; its
+payload is stored as it comes.
+
 With --context-from time, harness, model and project come from the session, and secrets are replaced.""",
 )
 

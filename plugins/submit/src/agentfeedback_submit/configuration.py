@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agentfeedback.cli.arguments import Parsed
 
-_PLANS = ((("value", 12),),)
+_PLANS = ((("VALUE", 12),),)
 
 
 @define(eq=False)
@@ -65,10 +65,10 @@ def run_config(line: Parsed) -> int:
         for each in shown
     ]
     columns = [
-        Column("key", whole=True),
-        Column("value"),
-        Column("source", whole=True),
-        Column("changed", whole=True),
+        Column("KEY", whole=True),
+        Column("VALUE"),
+        Column("SOURCE", whole=True),
+        Column("CHANGED", whole=True),
     ]
     screen.write(f"{screen.visible(paths.config_file)}\n\n")
     screen.write(table(columns, rows, screen.Screen.of(sys.stdout, os.environ), _PLANS))

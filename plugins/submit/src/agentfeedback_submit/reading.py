@@ -39,7 +39,7 @@ _FILTERS = (
     "verdict",
     "on",
 )
-_PLANS = ((("filed", 10), ("harness", 0), ("project", 12), ("summary", 20)),)
+_PLANS = ((("FILED", 10), ("HARNESS", 0), ("PROJECT", 12), ("SUMMARY", 20)),)
 
 
 def run_list(line: Parsed) -> int:
@@ -57,13 +57,13 @@ def run_list(line: Parsed) -> int:
     found = reply.body
     rows = [_row(record) for record in found["submissions"]]
     columns = [
-        Column("id", whole=True),
-        Column("filed", whole=True),
-        Column("kind"),
-        Column("project"),
-        Column("harness"),
-        Column("state"),
-        Column("summary"),
+        Column("ID", whole=True),
+        Column("FILED", whole=True),
+        Column("KIND"),
+        Column("PROJECT"),
+        Column("HARNESS"),
+        Column("STATE"),
+        Column("SUMMARY"),
     ]
     screen.write(table(columns, rows, screen.Screen.of(sys.stdout, os.environ), _PLANS))
     if found["has_more"]:
@@ -81,9 +81,10 @@ def run_list(line: Parsed) -> int:
 def run_show(line: Parsed) -> int:
     """`show`: records whole; exit status 1 when one is not there."""
     service = api(line)
-    for id in _ids(line, service, "show"):
+    for number, id in enumerate(_ids(line, service, "show")):
         record = done(service.get(id)).body
-        screen.write(compact(record) + b"\n" if line.json else _text(record))
+        between = "\n" if number else ""
+        screen.write(compact(record) + b"\n" if line.json else between + _text(record))
     return 0
 
 
@@ -144,12 +145,13 @@ def run_stats(line: Parsed) -> int:
         if found["other"]:
             rows.append([*("(other)" for _ in names), str(found["other"])])
         screen.write(
-            "\n" + table([*(Column(name) for name in names), Column("count")], rows, terminal)
+            "\n"
+            + table([*(Column(name.upper()) for name in names), Column("COUNT")], rows, terminal)
         )
     if "buckets" in found:
         rows = [[bucket["start"][:10], str(bucket["count"])] for bucket in found["buckets"]]
         screen.write(
-            "\n" + table([Column(line.bucket, whole=True), Column("count")], rows, terminal)
+            "\n" + table([Column(line.bucket.upper(), whole=True), Column("COUNT")], rows, terminal)
         )
     return 0
 
@@ -243,7 +245,7 @@ def _text(record: dict[str, Any]) -> str:
                 lines += _member(inner, text, "  ")
         else:
             lines += _member(name, value, "")
-    return "\n".join(lines) + "\n\n"
+    return "\n".join(lines) + "\n"
 
 
 def _member(name: str, value: Any, indent: str) -> list[str]:

@@ -167,4 +167,8 @@ class HostileChecks(Subject):
             faults.append(f"unparsed lines at {told.unparsed}, no objects at {sorted(no_objects)}")
         if both := unparsed & {entry.offset for entry in told.entries}:
             faults.append(f"lines that are unparsed and entries: {sorted(both)}")
+        if self.every_object_is_an_entry and tally.entries + tally.unparsed != len(lines):
+            faults.append(
+                f"{tally.entries} entries and {tally.unparsed} unparsed, of {len(lines)} lines"
+            )
         return faults

@@ -1,0 +1,21 @@
+"""Where logs that real harnesses wrote lie: the tests that read them are skipped where there are none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    """A folder with a folder for each harness: logs it wrote, and in `expected.json` what truly happened.
+
+    `AGENTFEEDBACK_REAL` names it; else `shared/real` beside the checkout is tried.
+    """
+    beside = Path(__file__).resolve().parent.parent / "shared" / "real"
+    folder = Path(os.environ.get("AGENTFEEDBACK_REAL") or beside)
+    if not folder.is_dir():
+        pytest.skip("no logs of real harnesses here; AGENTFEEDBACK_REAL names their folder")
+    return folder

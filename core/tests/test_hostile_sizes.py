@@ -1,0 +1,158 @@
+"""Small inputs that could ask for endless time or memory: long lines, bombs, deep keys, words without number."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentfeedback import log
+from agentfeedback.arguments import is_own
+from agentfeedback.config import Collect, Config, toml
+from agentfeedback.gate import CollectGate
+from agentfeedback.log import BLOCK, FileLog, Unreadable, decompressed, open_regular
+from agentfeedback.policy import Policy, RepositoryRules
+from agentfeedback.reader import Place
+from agentfeedback.record import Record
+from agentfeedback.tally import Tally
+
+zstandard = pytest.importorskip("zstandard")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    before = time.perf_counter()
+    work()
+    return time.perf_counter() - before
+
+
+# Lines.
+
+
+def read(path: Path) -> Tally:
+    tally = Tally()
+    source = FileLog(str(path))
+    try:
+        for _ in source.records(Record, tally):
+            tally.entry()
+    finally:
+        source.close()
+    return tally
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(
+        zstandard.ZstdCompressor().compress(content) if path.suffix == ".zst" else content
+    )
+    return path
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.zst"])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_line_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, end: bytes
+) -> None:
+    """A line beyond the longest makes the log unreadable, finished or not; lines up to that are read."""
+    monkeypatch.setattr(log, "LONGEST_LINE", 4 * BLOCK)
+    short = b'{"a":"' + b"x" * (3 * BLOCK) + b'"}\n'
+    assert read(written(tmp_path / name, short * 5 + b"x" * 100)).entries == 5
+    long = written(tmp_path / name, b"{}\n" + b"x" * (6 * BLOCK) + end)
+    with pytest.raises(Unreadable, match="a line is longer than 262144 bytes"):
+        read(long)
+
+
+@pytest.mark.parametrize("byte", [b"\n", b"x"])
+def test_a_compressed_file_comes_in_blocks_however_it_swells(tmp_path: Path, byte: bytes) -> None:
+    """A few bytes that stand for many megabytes are handed on in blocks as those of a plain file."""
+    path = written(tmp_path / "s.zst", byte * (40 << 20))
+    assert path.stat().st_size < 8192
+    blocks = [len(block) for block in decompressed(open_regular(str(path)))]
+    assert sum(blocks) == 40 << 20
+    assert max(blocks) <= BLOCK
+
+
+# Configuration and repository files: a repository that was cloned is anybody's.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + ".a" * 250_000 + " = 1",
+        "a" + " . a" * 125_000 + " = 1",
+        "[" + "a" + ".a" * 250_000 + "]",
+        "x = {" + '"a"' + '."b.c"' * 100_000 + " = 1}",
+        "x = [{" + "'a'" + ".'b'" * 100_000 + " = 1}]",
+    ],
+    ids=["key", "spaced", "table", "quoted", "inline"],
+)
+def test_a_key_of_many_parts_is_refused_at_once(text: str) -> None:
+    """It would take the parser hours."""
+
+    def refused() -> None:
+        with pytest.raises(ValueError, match="nested too deeply"):
+            toml(text.encode())
+
+    assert seconds(refused) < 2
+
+
+@pytest.mark.parametrize(
+    "value", ["." * 500, "a." * 99 + "a", "x.y " * 500, ".a" * 99, "1.5e3 " * 200]
+)
+def test_dots_in_values_refuse_nothing(value: str) -> None:
+    """A document whose texts hold many dots is read as any other, and so are keys of a few parts."""
+    lines = "".join(f'k{number}.a.b = "x.y"\n' for number in range(500))
+    assert toml(f'{lines}v = "{value}"\n'.encode())["v"] == value
+
+
+@pytest.mark.parametrize("filler", ["'", '"x', "a ", "a", " .", "a-", "a." * 99 + "\n", "a . "])
+def test_looking_for_such_a_key_takes_linear_time(filler: str) -> None:
+    """Nothing that fits into a repository file makes the search itself slow."""
+    text = (filler * (1 << 20))[: 1 << 20] + "=" + "." * 200
+
+    def refused() -> None:
+        with pytest.raises(ValueError):
+            toml(text.encode())
+
+    assert seconds(refused) < 3
+
+
+def test_entries_of_a_repository_are_made_ready_once() -> None:
+    """However many directories of a repository are judged, each of its entries is resolved once."""
+    asked: list[str] = []
+
+    def resolve(path: str) -> str:
+        asked.append(path)
+        return path
+
+    policy = Policy(Collect(), (), resolve, fold=False)
+    rules = RepositoryRules("/r", deny_paths=("a", "b/c"))
+    for number in range(50):
+        assert policy.check(f"/r/d{number}", None, [rules]) is None
+        assert policy.check(f"/r/b/c/{number}", None, [rules]) is not None
+    assert asked == ["/r/a", "/r/b/c"]
+
+
+@pytest.mark.parametrize("filler", ["./", "/", "x/../"])
+def test_padding_does_not_hide_a_link_from_the_policy(tmp_path: Path, filler: str) -> None:
+    """A path longer than the system takes is judged where it leads without what stands for nothing."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    gate = CollectGate(Config(Collect(deny_paths=(f"{tmp_path}/secret",))), ())
+    padded = f"{tmp_path}/{filler * 5000}link"
+    assert gate.before_open(Place(paths=(padded,))) is not None
+    assert gate.after_read([padded]) is not None
+
+
+# Commands.
+
+
+@pytest.mark.parametrize(
+    ("piece", "own"), [("a=1 ", True), ("; ", True), ("( ", True), ("env ", False), ("/", True)]
+)
+def test_the_own_command_is_found_in_linear_time(piece: str, own: bool) -> None:
+    """A command of any number of words, assignments or pieces is judged in a moment."""
+    command = piece * 200_000 + "agentfeedback"
+    took = seconds(lambda: is_own("Bash", command))
+    assert took < 2
+    assert is_own("Bash", command) is own
