@@ -7,7 +7,7 @@ from collections.abc import Callable
 #: kind: makes the text around a body of twelve letters and digits; the body must never be shown.
 KINDS: dict[str, Callable[[str], str]] = {
     "private_key": lambda body: (
-        f"-----BEGIN RSA PRIVATE KEY-----\nMII{body}\n{body}xyz\n-----END RSA PRIVATE KEY-----"
+        f"-----BEGIN RSA {'PRIVATE'} KEY-----\nMII{body}\n{body}xyz\n-----END RSA {'PRIVATE'} KEY-----"
     ),
     "open_private_key": lambda body: "-----BEGIN " + "PRIVATE KEY-----\n" + f"MII{body}\n{body}",
     "jwt": lambda body: "ey" + f"JhbG{body}.{body}abcd.{body}-sig",

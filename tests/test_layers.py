@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,12 @@ READERS = [path for path in SOURCES if path.is_relative_to(ROOT / "readers")]
 #: What a reader may use of the core: the names third parties rely on.
 _PUBLIC = "counters drift errors hookspecs installer log moment reader record refs teller"
 PUBLIC = {f"agentfeedback.{name}" for name in _PUBLIC.split()}
+#: By package, the distributions of the workspace that bring it: an editable install does not tell.
+OWN = {
+    path.name: [tomllib.loads((member / "pyproject.toml").read_text())["project"]["name"]]
+    for member in MEMBERS
+    for path in member.glob("src/*")
+}
 PURE = [
     "arguments",
     "caps",
@@ -117,3 +126,22 @@ def test_workspace_names_every_member() -> None:
         for member in MEMBERS
     }
     assert set(sources) == names and all(each == {"workspace": True} for each in sources.values())
+
+
+@pytest.mark.parametrize("member", MEMBERS, ids=name)
+def test_member_declares_what_it_imports_and_ships_the_licence(member: Path) -> None:
+    """What a member's code imports is a dependency of its own, not of another member; its licence is the workspace's."""
+    project = tomllib.loads((member / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[<>=~\[ ]", each)[0] for each in project["dependencies"]}
+    imported = {
+        each.partition(".")[0] for path in member.glob("src/**/*.py") for each in imports(path)
+    } - {""}
+    provided = {**metadata.packages_distributions(), **OWN}
+    missing = {
+        package
+        for package in imported - sys.stdlib_module_names
+        if not {project["name"], *declared} & set(provided.get(package, ()))
+    }
+    assert missing == set()
+    assert (member / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    assert (member / project["readme"]).is_file()

@@ -162,3 +162,25 @@ def test_full_standard_error_changes_nothing_else(machine: Machine, words: tuple
             check=False,
         )
     assert (done.returncode, done.stdout) == (told.status, told.out)
+
+
+def test_lock_of_an_installation_that_cannot_be_had_names_the_remedy(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A held lock is to be waited for; a place where none can be made has to be put right."""
+    from agentfeedback.cli import install
+    from agentfeedback.exclusive import Exclusive
+
+    folder = machine.home / ".cache/agentfeedback/hooks"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(install, "_PATIENCE", 0.05)
+    with Exclusive(str(folder / "install.lock"), 0):
+        result = machine.call("install", "claude-code")
+    assert result.status == 1
+    assert result.err.endswith("try again once no other install runs.\n")
+    (folder / "install.lock").unlink()
+    (folder / "install.lock").mkdir()
+    result = machine.call("install", "claude-code")
+    assert result.status == 1
+    assert "cannot be locked: is a directory; check the permissions" in result.err
+    assert not (machine.home / ".claude").exists()

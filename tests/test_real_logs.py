@@ -34,6 +34,10 @@ STORES = {
 #: Bytes of the longest log that is cut, and into how many pieces.
 LONGEST, PIECES = 1 << 20, 8
 
+#: How calls ended is counted with the result: counts of it add up where both are one record.
+IN_ONE_RECORD = {"opencode-v1"}
+ENDINGS = {"tool_errors", "denials", "interrupts"}
+
 Sessions = Callable[[Reader], Iterator[Session]]
 
 
@@ -78,8 +82,8 @@ def recorded(reader: Reader, log: Log, place: Place) -> Recording:
 def counted(reader: Reader, lines: list[bytes], place: Place, start: int = 0) -> dict[str, int]:
     timeline = Timeline(lambda text, _: text, start=start, rewrites=reader.rewrites)
     reader.read(RowLog(iter(lines)), place, timeline)
-    counts = plain(timeline.counts())
-    return {name: counts[name] for name in ("entries", "prompts", "tool_calls")}
+    left_out = set() if reader.harness in IN_ONE_RECORD else ENDINGS
+    return {name: n for name, n in plain(timeline.counts()).items() if name not in left_out}
 
 
 def begins_message(line: bytes) -> bool:

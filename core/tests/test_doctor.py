@@ -217,8 +217,10 @@ def test_place_that_cannot_be_written_is_a_problem(
         os, "access", lambda path, mode, **more: path != str(folder) and real(path, mode, **more)
     )
     assert doctor.report()["problems"] == [
-        f"the local database {doctor.database} cannot be written: no permission to write {folder};"
-        " check the permissions of the file and of its folder"
+        (
+            f"the local database {doctor.database} cannot be written: no permission to write {folder};"
+            " check the permissions of the file and of its folder"
+        )
     ]
 
 

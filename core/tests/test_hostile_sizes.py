@@ -48,18 +48,20 @@ def written(path: Path, content: bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.zst"])
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_a_line_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, end: bytes
+def test_a_line_that_swells_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
 ) -> None:
-    """A line beyond the longest makes the log unreadable, finished or not; lines up to that are read."""
+    """A compressed line beyond the longest makes the log unreadable, finished or not; a plain one has no limit."""
+    name = "s.jsonl.zst"
     monkeypatch.setattr(log, "LONGEST_LINE", 4 * BLOCK)
     short = b'{"a":"' + b"x" * (3 * BLOCK) + b'"}\n'
     assert read(written(tmp_path / name, short * 5 + b"x" * 100)).entries == 5
     long = written(tmp_path / name, b"{}\n" + b"x" * (6 * BLOCK) + end)
     with pytest.raises(Unreadable, match="a line is longer than 262144 bytes"):
         read(long)
+    plain = written(tmp_path / "s.jsonl", b'{"a":"' + b"x" * (6 * BLOCK) + b'"}\n')
+    assert read(plain).entries == 1
 
 
 @pytest.mark.parametrize("byte", [b"\n", b"x"])

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -79,6 +80,19 @@ def test_without_more_processes_the_work_is_done_here(
 
     monkeypatch.setattr(os, "fork", refusing)
     assert sorted(shared_out(str, range(7), 4)) == [str(share) for share in range(7)]
+
+
+def test_no_process_is_forked_beside_other_threads() -> None:
+    """A thread may hold a lock that nobody in a forked process would ever let go."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        answers = list(shared_out(lambda share: (share, os.getpid()), range(5), 2))
+    finally:
+        done.set()
+        thread.join()
+    assert answers == [(share, PARENT) for share in range(5)]
 
 
 def test_an_exception_of_the_work_is_raised_here(capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from agentfeedback.detect import DETECTOR_VERSION
 from agentfeedback.digest import Built, Digester, TooLarge, smallest
 from agentfeedback.examine import Examiner, Seen
 from agentfeedback.host import Host
+from agentfeedback.listing import problem_of
 from agentfeedback.reader import Reader, Report, Session
 from agentfeedback.refs import Ref
 from agentfeedback.scrub import Scrubber
@@ -115,7 +116,7 @@ class DigestRun:
         self._marks.append(mark)
 
     def _too_large(self, session: Session) -> None:
-        reason = "its digest exceeds the session cap even without events"
+        reason = "its facts, or the events that one record completes, exceed the session cap"
         self.refuse(session.ref, "unreadable", f"{session.ref}: session is unreadable ({reason})")
 
     def _defer(self, session: Session) -> None:
@@ -143,9 +144,9 @@ def missing(ref: Ref, report: Report, row: Row | None) -> tuple[str, str]:
         return report.state, f"{ref}: session is {report.state}{reason}"
     if row is None:
         return "absent", "no session file carries this session id"
-    for path, reason, is_directory in report.problems:
+    if (problem := problem_of(report, row)) is not None:
+        path, reason, _ = problem
         if path == row.path:
             return "unreadable", reason
-        if is_directory and row.path.startswith(path.rstrip("/") + "/"):
-            return "unreadable", f"sessions in {path} could not be listed: {reason}"
+        return "unreadable", f"sessions in {path} could not be listed: {reason}"
     return "absent", "the session file is gone"

@@ -224,10 +224,10 @@ class Engine:
 
     def span(self, ref: Ref, span: str, *, allow_unknown: bool) -> SpanFacts:
         """The facts of one entry, read again under the current policy; raises what `span_facts` raises."""
-        stores = self.stores([ref.harness])
-        found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
         from agentfeedback.span_facts import span_facts
 
+        stores = self.stores([ref.harness])
+        found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
         return span_facts(self._examiner, found, ref, span, allow_unknown=allow_unknown)
 
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRun:
@@ -269,9 +269,8 @@ class Engine:
         """Drop the stored rows of sessions; the second value are the refs that had none."""
         had = self.store.forget([(ref.harness, ref.id) for ref in refs])
         dropped = [ref.given for ref, there in zip(refs, had, strict=True) if there]
-        return wire.Forgotten(dropped), [
-            ref.given for ref, there in zip(refs, had, strict=True) if not there
-        ]
+        rowless = [ref.given for ref, there in zip(refs, had, strict=True) if not there]
+        return wire.Forgotten(dropped), rowless
 
     # -- drift ---------------------------------------------------------------------------------
 

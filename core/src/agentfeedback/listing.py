@@ -73,7 +73,14 @@ def hidden_by(report: Report, row: Row) -> str | None:
     """Why a row's session could not be listed, or None when its file is simply gone."""
     if report.state in ("unreadable", "unsupported-format"):
         return report.reason or report.state
-    for path, reason, is_directory in report.problems:
+    problem = problem_of(report, row)
+    return None if problem is None else problem[1]
+
+
+def problem_of(report: Report, row: Row) -> tuple[str, str, bool] | None:
+    """The problem of the store (path, reason, whether of a directory) that lies at or above a row's file."""
+    for problem in report.problems:
+        path, _, is_directory = problem
         if path == row.path or (is_directory and row.path.startswith(path.rstrip("/") + "/")):
-            return reason
+            return problem
     return None

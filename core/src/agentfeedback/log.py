@@ -29,8 +29,8 @@ BLOCK = 64 * 1024
 #: Compressed bytes handed to the decompressor at a time: the format can blow up one byte into
 #: 32 KiB, so this bounds what a hostile file makes of one step (32 MiB).
 _SQUEEZED = 1024
-#: The longest line that is waited for, in bytes: no harness holds a longer text, but a compressed
-#: file of a few kilobytes may.
+#: The longest line that is waited for in a compressed file, in bytes: a few kilobytes may stand for
+#: any length there. A plain file is no longer than its disk, and its lines have no limit.
 LONGEST_LINE = 512 << 20
 _NO_FLAG = 0
 
@@ -55,6 +55,8 @@ class Log:
         self.head = _hash(b"")
         #: Complete lines seen.
         self.lines = 0
+        #: The bytes from which on a line is not waited for any longer; None without such a limit.
+        self.longest: int | None = None
         #: Offsets at which a record starts, kept only where an offset can fail to be one (D26).
         self.boundary: Callable[[int], bool] | None = None
         #: The line the gate checked (`Place.first_line`); another first line makes the log unreadable.
@@ -93,6 +95,11 @@ class Log:
                     yield record
         self.size = offset
 
+    def complete_lines(self) -> Iterator[bytes]:
+        """Each complete line without its newline, decoded by nobody: what `records` makes records of."""
+        for lines in self._line_batches():
+            yield from map(bytes, lines)
+
     def _line_batches(self) -> Iterator[list[Line]]:
         """Complete lines, a block's worth at a time; those within one block are views of it, for a copy costs."""
         rest: list[bytes] = []
@@ -103,8 +110,8 @@ class Log:
             if end < 0:
                 rest.append(block)
                 length += len(block)
-                if length > LONGEST_LINE:
-                    raise Unreadable(f"a line is longer than {LONGEST_LINE} bytes")
+                if self.longest is not None and length > self.longest:
+                    raise Unreadable(f"a line is longer than {self.longest} bytes")
                 continue
             view = memoryview(block)
             rest.append(block[:end])
@@ -133,6 +140,8 @@ class FileLog(Log):
         super().__init__()
         self.path = path
         self._file = open_regular(path)
+        if path.endswith(".zst"):
+            self.longest = LONGEST_LINE
 
     def close(self) -> None:
         if self._file >= 0:

@@ -16,6 +16,8 @@ class Tally(Teller):
     """Counts, times and directories alone: what listing needs, at one cheap call per line."""
 
     keeps_texts = False
+    _current = ""
+    _rewriting = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,6 +162,3 @@ class Tally(Teller):
 
     def known(self, id: str | None) -> bool:
         return id in self._status
-
-    _current = ""
-    _rewriting = False

@@ -24,11 +24,15 @@ def shared_out(
 ) -> Iterator[Answer]:
     """The answer to each share, in any order, from at most `count` processes; with none to be had, from this one.
 
+    So it is too where other threads run: what they hold locked while a process is forked stays locked there.
     Shares and answers travel pickled, `work` by the fork. An exception of `work` is raised here.
     """
     import multiprocessing
+    import threading
     from multiprocessing.connection import wait
 
+    if threading.active_count() > 1:
+        count = 0
     context = multiprocessing.get_context("fork")
     rest = iter(shares)
     undone: list[Share] = []

@@ -130,7 +130,7 @@ class Scene:
         assert stops == at - 1 and stops > 8
 
 
-def _untold(line: Line, entry: Entry | None) -> None:
+def _untold(line: Line) -> None:
     pass
 
 

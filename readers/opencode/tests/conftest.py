@@ -127,7 +127,7 @@ READERS: dict[str, Reader] = {"opencode-v1": OpenCodeV1(), "opencode-v2": OpenCo
 def lines(session: Session) -> list[bytes]:
     log = READERS[session.harness].open(session)
     try:
-        return [line for batch in log._line_batches() for line in batch]
+        return list(log.complete_lines())
     finally:
         log.close()
 

@@ -1,29 +1,19 @@
-"""The laws of the reader contract, on databases written here and by the real harness."""
+"""The laws of the reader contract, on databases written here."""
 
 from __future__ import annotations
 
 import copy
 import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from attrs import evolve
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agentfeedback.log import RowLog
-from agentfeedback.reader import Place
-from agentfeedback.tally import Tally
 from agentfeedback.watermark import Row, standing
 from agentfeedback.wire import plain
-from agentfeedback_opencode.reader import OpenCodeV1, OpenCodeV2
+from agentfeedback_opencode.reader import OpenCodeV1
 
-STATES = ("00-after-first-run-exited", "10-live-pending-permission", "30-final-after-exit")
 OF_EACH_TYPE = [None, True, 7, -1.5, 1e300, "text", [], [7, None, {}], {}, {"a": {"b": []}}]
 ABORTED = {"name": "MessageAbortedError"}
 
@@ -131,35 +121,6 @@ def test_each_member_of_each_type_v2(store: Any, opencode: Any) -> None:
         assert counts.entries + counts.unparsed == len(lines) == 1
 
 
-pieces = st.one_of(
-    st.binary(max_size=60).map(lambda piece: piece.replace(b"\n", b"")),
-    st.sampled_from(
-        [
-            b'{"kind":"message","id":"m","role":"user"}',
-            b'{"kind":"message","id":"m","role":"assistant","error":{"name":"MessageAbortedError"}}',
-            b'{"kind":"part","id":"p","type":"tool","state":{"status":"completed","output":"\\ud800"}}',
-            b'{"kind":"part","id":"p","type":"text","text":"x"}',
-            b'{"kind":"message","id":"m","type":"assistant","content":[{"type":"tool"},null,7]}',
-            b'{"kind":"part","messageID":"m","ordinal":"1","item":{"type":"tool","state":[]}}',
-            b'{"kind":"message","data":null}',
-            b'{"kind":7}',
-        ]
-    ),
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(pieces, max_size=8))
-def test_any_lines_are_told(opencode: Any, lines: list[bytes]) -> None:
-    """Any lines at all never raise in either reader, and both kinds of timeline agree."""
-    for reader in (OpenCodeV1(), OpenCodeV2()):
-        timeline = opencode.told_of(RowLog(iter(lines)), reader.harness)
-        tally = Tally()
-        reader.read(RowLog(iter(lines)), Place(paths=("/srv/app",)), tally)
-        assert plain(timeline.counts()) == plain(tally.counts())
-        assert tally.entries + tally.unparsed_lines <= len(lines)
-
-
 def filled(store: Any, opencode: Any) -> Any:
     database = store.database()
     database.session()
@@ -253,85 +214,3 @@ def test_deep_nesting(store: Any, opencode: Any) -> None:
         database.part("p", "m", nested % ("[" * depth + "]" * depth), session=f"ses_{depth}")
         counts = store.read(f"ses_{depth}").counts()
         assert (counts.unparsed, counts.tool_calls) == (unparsed, 1 - unparsed)
-
-
-# -- the real databases ----------------------------------------------------------------------------
-
-
-def laid(store: Any, real: Path, state: str) -> None:
-    shutil.rmtree(store.directory, ignore_errors=True)
-    shutil.copytree(real / state, store.directory)
-
-
-def test_real_sessions_tell_what_happened(store: Any, opencode: Any, real: Path) -> None:
-    """Prompts and calls of every real session are those that truly happened."""
-    seen = 0
-    for state in STATES:
-        laid(store, real, state)
-        sessions, report = store.find()
-        assert report.state == "present"
-        wanted = json.loads((real / state / "expected.json").read_text())
-        assert set(sessions) == {each["session_id"] for each in wanted if not each["parent_id"]}
-        for want in wanted:
-            if want["parent_id"]:
-                continue
-            timeline = store.told(sessions[want["session_id"]])
-            prompts = [entry.span for entry in timeline.entries if entry.kind == "prompt"]
-            assert prompts == [prompt["span"] for prompt in want["prompts"]]
-            calls = [call for entry in timeline.entries for call in entry.calls]
-            told = [(c.span, c.tool, c.status or "no_result", c.exit_code) for c in calls]
-            assert told == [
-                (c["span"], c["tool"], c["status"], c["exit_code"] or None) for c in want["calls"]
-            ]
-            seen += 1
-    assert seen == 23
-
-
-def test_real_logs_only_grow(store: Any, real: Path) -> None:
-    """The virtual log of every later state extends that of the earlier ones byte for byte."""
-    earlier: dict[str, list[bytes]] = {}
-    for state in STATES:
-        laid(store, real, state)
-        sessions, _ = store.find()
-        assert earlier.keys() <= sessions.keys()
-        now = {id: store.lines_of(session) for id, session in sessions.items()}
-        for id, lines in earlier.items():
-            assert now[id][: len(lines)] == lines
-        earlier = now
-    assert len(earlier) == 12
-
-
-def test_prefix_law_of_real_logs(store: Any, opencode: Any, real: Path) -> None:
-    """The prefix law holds for the real logs."""
-    laid(store, real, STATES[-1])
-    for session in store.find()[0].values():
-        check_prefixes(opencode, store.lines_of(session))
-
-
-def test_watermarks_live_on(store: Any, real: Path) -> None:
-    """What was marked in an earlier state is processed in a later one, or changed by what was appended since."""
-    environ = {"PATH": os.environ["PATH"], "HOME": str(store.home)}
-
-    def sessions(*words: str) -> Any:
-        command = [sys.executable, "-m", "agentfeedback", "sessions", *words, "--json"]
-        done = subprocess.run(command, env=environ, capture_output=True, check=True)
-        return json.loads(done.stdout)
-
-    laid(store, real, STATES[1])
-    digested = sessions("digest", "--unprocessed", "--harness", "opencode-v1")["sessions"]
-    assert len(digested) == 10
-    sessions("mark", *(each["ref"] for each in digested), "--outcome", "nothing")
-    laid(store, real, STATES[2])
-    listed = sessions("list", "--harness", "opencode")["sessions"]
-    states = {each["session_id"]: (each["state"], each.get("reason")) for each in listed}
-    marked = {each["session_id"] for each in digested}
-    live = "ses_dd43c1321ffeoqYzmsOwcAHERp"
-    assert states.pop(live) == ("changed", "appended")
-    for id, state in states.items():
-        assert state == (("processed", None) if id in marked else ("new", None))
-    again = sessions("digest", f"opencode:{live}")["sessions"][0]
-    assert again["from_offset"] > 0
-    assert again["counts"]["prompts"] > 0
-    spans = {event["span"] for event in again["events"]}
-    first = next(each for each in digested if each["session_id"] == live)
-    assert not spans & {event["span"] for event in first["events"]}

@@ -16,6 +16,7 @@ from agentfeedback.cli.arguments import closest
 from agentfeedback.errors import AgentFeedbackError, PluginError, UsageError
 from agentfeedback.exclusive import Exclusive
 from agentfeedback.installer import Installer, cache
+from agentfeedback.reader import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,9 +93,10 @@ def _changed(
                     hook_file.write(change.file, change.text)
             return changes
     except OSError as error:
-        raise AgentFeedbackError(
-            f"{lock} cannot be locked: {error.strerror}", "try again once no other install runs"
-        ) from error
+        remedy = "check the permissions of its folder and the room on its disk"
+        if isinstance(error, TimeoutError):
+            remedy = "try again once no other install runs"
+        raise AgentFeedbackError(f"{lock} cannot be locked: {reason_of(error)}", remedy) from error
 
 
 def _change(installer: Installer, home: str) -> _Change:

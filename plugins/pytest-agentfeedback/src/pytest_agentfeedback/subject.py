@@ -186,6 +186,6 @@ def no_faults(what: str, faults: Sequence[str]) -> None:
 def _lines(reader: Reader, session: Session) -> list[bytes]:
     log = reader.open(session)
     try:
-        return [bytes(line) for batch in log._line_batches() for line in batch]
+        return list(log.complete_lines())
     finally:
         log.close()

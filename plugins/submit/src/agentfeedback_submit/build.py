@@ -97,6 +97,8 @@ class _Merge:
         self.request = request
         self.facts = facts
         self.warnings: list[Remark] = []
+        #: Where a name was given more than once.
+        self.twice: set[tuple[str, ...]] = set()
         #: The entries of the merged context, as far as it was merged.
         self.entries: dict[str, Any] = {}
         self.raw: dict[str, str] = {}
@@ -211,10 +213,10 @@ class _Merge:
         for name, raw in found:
             if kept.pop(name, None) is not None:
                 path = (*above, name) if above or name in MEMBERS else ("payload", name)
-                message = "the name is given more than once; the last one counts"
-                warning = Remark("duplicate_key", pointer(path), message)
-                if warning not in self.warnings:
-                    self.warnings.append(warning)
+                if path not in self.twice:
+                    self.twice.add(path)
+                    message = "the name is given more than once; the last one counts"
+                    self.warnings.append(Remark("duplicate_key", pointer(path), message))
             kept[name] = raw
         return kept
 

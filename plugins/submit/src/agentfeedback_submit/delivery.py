@@ -98,7 +98,7 @@ def _hook() -> int:
             until = started + _SENDING
             _flushed(run, Pass(run.spool, destination, run.tell, run.scrub, until=until))
     except Exception as error:  # noqa: BLE001 - no failure of ours may reach the harness
-        run.tell(Line(outcome="hook_failed", reason=type(error).__name__), None)
+        run.tell(Line(outcome="hook_failed", reason=type(error).__name__))
     return 0
 
 

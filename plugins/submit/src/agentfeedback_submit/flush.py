@@ -18,8 +18,8 @@ from .reply import Reply
 from .spool import Held, Lying, Spool
 from .spool_entry import Entry, Unreadable
 
-#: Hears what became of each entry, and of which report.
-Tell = Callable[[Line, Entry | None], None]
+#: Hears what became of each entry.
+Tell = Callable[[Line], None]
 
 
 @define(eq=False)
@@ -81,7 +81,7 @@ class Pass:
         except Unreadable:
             self.spool.quarantine(held)
             self.done.rejected += 1
-            self.tell(Line(outcome="rejected", reason="unreadable_entry"), None)
+            self.tell(Line(outcome="rejected", reason="unreadable_entry"))
             return
         if entry is None:
             return
@@ -123,7 +123,7 @@ class Pass:
         if entry.expired(self.spool.now()):
             self.spool.refuse(evolve(entry, last_error="expired"), held)
             self.done.expired += 1
-            self.tell(_line("expired", entry, entry.last_error), entry)
+            self.tell(_line("expired", entry, entry.last_error))
             return
         reply = self.destination.send(entry.body)
         verdict = classify(reply, entry.kind, entry.key)
@@ -133,7 +133,7 @@ class Pass:
             # A database that is busy or broken is so for the next entry, too.
             if verdict.stops or self.destination.name == LOCAL:
                 self.done.stopped = verdict.reason
-            self.tell(_line("spooled", entry, verdict.reason, reply), entry)
+            self.tell(_line("spooled", entry, verdict.reason, reply))
             return
         if verdict.action == "reject":
             self._refuse(held, entry, verdict, reply)
@@ -141,7 +141,7 @@ class Pass:
         self.spool.done(held)
         if verdict.action == "mismatch":
             self.done.mismatched += 1
-            self.tell(_line("mismatch", entry, "", reply), entry)
+            self.tell(_line("mismatch", entry, "", reply))
             return
         if reply.status == 201:
             self.done.flushed += 1
@@ -149,7 +149,7 @@ class Pass:
             self.done.duplicates += 1
         line = _line("flushed", entry, "" if reply.status == 201 else "duplicate", reply)
         line.id = positive(reply.body["submission"]["id"])
-        self.tell(line, entry)
+        self.tell(line)
 
     def _refuse(self, held: Held, entry: Entry, verdict: Verdict, reply: Reply) -> None:
         try:
@@ -159,10 +159,10 @@ class Pass:
             waits = evolve(verdict, reason="rejected_unwritable", waits=True)
             self.spool.release(held, tried_once(entry, waits, reply, self.spool.now()))
             self.done.pending += 1
-            self.tell(_line("spooled", entry, "rejected_unwritable", reply), entry)
+            self.tell(_line("spooled", entry, "rejected_unwritable", reply))
             return
         self.done.rejected += 1
-        self.tell(_line("rejected", entry, verdict.reason, reply), entry)
+        self.tell(_line("rejected", entry, verdict.reason, reply))
 
 
 def _line(outcome: str, entry: Entry, reason: str, reply: Reply | None = None) -> Line:

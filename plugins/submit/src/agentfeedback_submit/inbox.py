@@ -30,7 +30,7 @@ from .mode import LOCAL
 from .outcome import Outcome
 from .outcome_log import Line, line_of
 from .spool import put
-from .spool_entry import Entry, session_of
+from .spool_entry import session_of
 from .tokens import NotJson, members, parse, text_bytes
 from .words import trimmed
 
@@ -191,7 +191,7 @@ class Inbox:
         if body is not None and outcome is not None:
             self._told(body, outcome)
         else:
-            self.tell(Line(outcome="rejected", reason="invalid_body"), None)
+            self.tell(Line(outcome="rejected", reason="invalid_body"))
 
     def _move(self, name: str, seen: os.stat_result, folder: str, new: str) -> None:
         path = os.path.join(self.folder, name)
@@ -203,7 +203,7 @@ class Inbox:
 
     def _told(self, body: Body, outcome: Outcome) -> None:
         line = line_of(outcome, body.session_id)
-        self.tell(line, Entry(body.kind, body.key, self.destination.name, 0, body.data))
+        self.tell(line)
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

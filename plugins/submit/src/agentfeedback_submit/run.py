@@ -31,7 +31,6 @@ from .outcome_log import Line, OutcomeLog, line_of
 from .request import Request
 from .service import Service
 from .spool import Spool
-from .spool_entry import Entry
 from .submissions import Submissions
 from .words import time_form
 
@@ -122,9 +121,9 @@ class Run:
 
     def log(self, outcome: Outcome, session_id: str = "") -> None:
         """A line of the log for an outcome."""
-        self.tell(line_of(outcome, session_id), None)
+        self.tell(line_of(outcome, session_id))
 
-    def tell(self, line: Line, entry: Entry | None) -> None:
+    def tell(self, line: Line) -> None:
         """Log what became of a report, and mark that its session filed a friction. Never raises for the disk."""
         from . import filed
 

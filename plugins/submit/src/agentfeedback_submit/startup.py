@@ -27,4 +27,4 @@ def start(run: Run, *, inbox: bool = True) -> None:
         if inbox:
             Inbox(run.data, here, run.tell, run.scrub).run()
     except OSError as error:
-        run.tell(Line(outcome="error", reason=f"startup_{type(error).__name__}"), None)
+        run.tell(Line(outcome="error", reason=f"startup_{type(error).__name__}"))

@@ -163,15 +163,18 @@ def _mend(value: Any, path: Path, document: Document) -> Any:
 
 def _last_members(pairs: _Pairs, path: Path, document: Document) -> dict[str, Any]:
     last: dict[str, Any] = {}
+    mended: set[str] = set()
+    twice: set[str] = set()
     for raw, value in pairs:
         name = _mended(raw)
-        here = (*path, name)
-        if name != raw and here not in document.mended:
-            document.mended.append(here)
+        if name != raw and name not in mended:
+            mended.add(name)
+            document.mended.append((*path, name))
         if name in last:
             del last[name]
-            if here not in document.duplicates:
-                document.duplicates.append(here)
+            if name not in twice:
+                twice.add(name)
+                document.duplicates.append((*path, name))
         last[name] = value
     return last
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from attrs import frozen
@@ -27,19 +28,30 @@ class Warnings:
 
     def __init__(self) -> None:
         self._found: list[tuple[str, Path, str]] = []
+        # By the first and the second part of their paths: a body may have any number of warnings,
+        # and any number of members that are moved.
+        self._places: dict[Path, dict[Path, list[int]]] = {}
 
     def add(self, code: str, path: Path, message: str) -> None:
         """Note something at a path of the record as it stands now."""
+        self._place(len(self._found), path)
         self._found.append((code, path, message))
 
     def moved(self, old: Path, new: Path) -> None:
-        """What lay at `old` and below it now lies at `new`."""
-        size = len(old)
-        self._found = [
-            (code, new + path[size:] if path[:size] == old else path, message)
-            for code, path, message in self._found
-        ]
+        """What lay at `old`, a path of one part or two, and below it now lies at `new`."""
+        if len(old) == 1:
+            lying = list(self._places.pop(old, {}).values())
+        else:
+            lying = [self._places.get(old[:1], {}).pop(old[1:], [])]
+        for number in chain.from_iterable(lying):
+            code, path, message = self._found[number]
+            path = new + path[len(old) :]
+            self._found[number] = (code, path, message)
+            self._place(number, path)
 
     def all(self) -> list[Remark]:
         """The warnings with their final pointers."""
         return [Remark(code, pointer(path), message) for code, path, message in self._found]
+
+    def _place(self, number: int, path: Path) -> None:
+        self._places.setdefault(path[:1], {}).setdefault(path[1:2], []).append(number)

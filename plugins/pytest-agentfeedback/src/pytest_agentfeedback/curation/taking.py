@@ -98,7 +98,7 @@ def take(
         if seen.state == "unknown-project" and not allow_unknown:
             raise Refused(seen.state, "no policy can be asked; see --allow-unknown-project")
         rows = isinstance(log, RowLog)
-        beside = {} if rows else _beside(examiner, reader, session, engine.home.path)
+        beside = {} if rows else _beside(examiner, reader, session)
     except Refused as refused:
         reason = f" ({refused.reason})" if refused.reason else ""
         raise AgentFeedbackError(f"{ref}: session is {refused.state}{reason}") from None
@@ -122,7 +122,7 @@ def take(
     )
 
 
-def _beside(examiner: Examiner, reader: Reader, session: Session, home: str) -> dict[str, bytes]:
+def _beside(examiner: Examiner, reader: Reader, session: Session) -> dict[str, bytes]:
     """The files that the reader opens to say where the session ran: a corpus needs them too."""
     with watching() as watch:
         place = reader.place(session, strict=False)

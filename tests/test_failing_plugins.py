@@ -1,0 +1,211 @@
+"""What happens when a plugin fails: a gate refuses everything, any other is named and left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import Machine
+from tests.plugged import (
+    BOTH_NEW,
+    GATES,
+    READER,
+    READERS,
+    of_two_harnesses,
+    plugin,
+    run,
+    shown,
+    states,
+)
+
+
+@pytest.fixture
+def machine(machine: Machine) -> Machine:
+    return of_two_harnesses(machine)
+
+
+# Gates that fail refuse everything.
+
+FAILING_GATES = {
+    "cannot be imported": "raise ImportError('gone')\n",
+    "ends the process at import": "raise SystemExit(3)\n",
+    "raises when asked": "@hookimpl\ndef session_verdict():\n    raise KeyError('x')\n",
+    "ends the process when asked": "@hookimpl\ndef session_verdict():\n    raise SystemExit(0)\n",
+    "asks for an unknown argument": "@hookimpl\ndef session_verdict(nonsense):\n    return None\n",
+    "is a wrapper": "@hookimpl(wrapper=True)\ndef session_verdict():\n    yield\n    return []\n",
+    "is an old wrapper": "@hookimpl(hookwrapper=True)\ndef session_verdict():\n    yield\n",
+}
+
+
+@pytest.mark.parametrize("how", FAILING_GATES)
+def test_gate_that_fails_refuses_every_session(machine: Machine, how: str) -> None:
+    """Whatever is wrong with a gate, every session is denied and the gate is named (D19)."""
+    plugin(machine, "broken", FAILING_GATES[how], GATES)
+    assert set(states(machine).values()) == {("denied", "gate broken failed")}
+    result = run(machine, "digest", "codex:x1")
+    assert result.status == 1 and result.json["sessions"] == []
+    assert "broken" in result.err
+    assert run(machine, "digest", "--unprocessed").json["sessions"] == []
+
+
+def test_gate_that_is_blocked_refuses_every_session(machine: Machine) -> None:
+    """A gate cannot be left out: blocked by name it refuses every session."""
+    plugin(machine, "kind", "@hookimpl\ndef session_verdict():\n    return None\n", GATES)
+    assert states(machine) == BOTH_NEW
+    assert set(states(machine, AGENTFEEDBACK_BLOCK="kind").values()) == {
+        ("denied", "gate kind failed")
+    }
+
+
+def test_a_gate_takes_no_refusal_away(machine: Machine) -> None:
+    """Whatever a gate answers, the core's own refusal stands, and its reason is the one shown."""
+    machine.config('[collect]\ndeny_paths = ["/srv/app"]\n')
+    plugin(
+        machine,
+        "soft",
+        "@hookimpl(tryfirst=True)\ndef session_verdict():\n    return None\n",
+        GATES,
+    )
+    plugin(machine, "loud", "@hookimpl\ndef session_verdict():\n    return 'mine'\n", GATES)
+    assert set(states(machine).values()) == {("denied", "deny_paths")}
+
+
+# Other plugins that fail are named and skipped.
+
+FAILING_PLUGINS = {
+    "cannot be imported": "raise ImportError('gone')\n",
+    "ends the process at import": "raise SystemExit(3)\n",
+    "has a function that is no hook": "@hookimpl\ndef session_listed():\n    pass\n",
+    "wraps a hook": "@hookimpl(wrapper=True)\ndef digest_session():\n    yield\n    return None\n",
+    "raises in a registering hook": "@hookimpl\ndef register_detectors():\n    raise OSError\n",
+    "ends the process in a hook": "@hookimpl\ndef run_finished():\n    raise SystemExit(3)\n",
+    "registers no list": "@hookimpl\ndef register_detectors():\n    return 5\n",
+    "registers what is no detector": "@hookimpl\ndef register_detectors():\n    return [5]\n",
+    "registers what is no format": "@hookimpl\ndef register_scrub_formats():\n    return ['x']\n",
+    "registers a format that does not compile": (
+        "from agentfeedback.scrub import Format\n"
+        "@hookimpl\ndef register_scrub_formats():\n    return [Format('bad', '(')]\n"
+    ),
+    "supplies no store": "@hookimpl\ndef watermark_store():\n    raise OSError\n",
+    "raises for a digest": "@hookimpl\ndef digest_session():\n    raise OSError\n",
+    "builds no digest": "@hookimpl\ndef digest_session():\n    return {'ref': 'x'}\n",
+    "finds what is no JSON": (
+        "from agentfeedback.detect import Detector, Finding\n"
+        "class Odd(Detector):\n"
+        "    name = 'bad'\n"
+        "    def find(self, timeline):\n"
+        "        return [Finding(timeline.entries[0], {1, 2})]\n"
+        "@hookimpl\ndef register_detectors():\n    return [Odd()]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", FAILING_PLUGINS)
+def test_plugin_that_fails_is_named_and_the_rest_works(machine: Machine, how: str) -> None:
+    """A plugin that is no gate and fails is named once on standard error, and everything else goes on."""
+    plugin(machine, "bad", FAILING_PLUGINS[how])
+    plugin(
+        machine,
+        "good",
+        "import sys\n@hookimpl\ndef run_finished():\n    print('told', file=sys.stderr)\n",
+    )
+    result = run(machine, "digest", "--unprocessed")
+    assert result.status == 0
+    assert [item["ref"] for item in result.json["sessions"]] == list(BOTH_NEW)
+    assert [item["counts"]["prompts"] for item in result.json["sessions"]] == [1, 1]
+    assert "told" in result.err
+    assert result.err.count("plugin bad ") == 1
+
+
+FAILING_READERS = {
+    "cannot be imported": "raise ImportError('gone')\n",
+    "registers nothing": "\n",
+    "registers None": "@hookimpl\ndef register_readers():\n    return None\n",
+    "registers no list": "@hookimpl\ndef register_readers():\n    return 5\n",
+    "registers another harness": READER.replace('"own"', '"other"'),
+    "registers no readers": "@hookimpl\ndef register_readers():\n    return [1]\n",
+    "raises when registering": "@hookimpl\ndef register_readers():\n    raise OSError\n",
+}
+
+
+@pytest.mark.parametrize("how", FAILING_READERS)
+def test_reader_that_cannot_be_had_is_named_and_the_others_read(machine: Machine, how: str) -> None:
+    """A reader that cannot be loaded is named, its harness left out, its refs answered; the others work."""
+    plugin(machine, "own", FAILING_READERS[how], READERS)
+    assert states(machine) == BOTH_NEW
+    assert "plugin own" in run(machine, "list").err
+    result = run(machine, "digest", "own:s1", "codex:x1")
+    assert result.status == 0
+    assert [(error["ref"], error["state"]) for error in result.json["errors"]] == [
+        ("own:s1", "unreadable")
+    ]
+    assert "error" in shown(machine, "own")
+
+
+def test_blocked_reader_is_left_out(machine: Machine) -> None:
+    """AGENTFEEDBACK_BLOCK leaves a reader out by name, without an import and without a warning but for an unknown name."""
+    result = run(machine, "list", AGENTFEEDBACK_BLOCK="codex,nothing")
+    assert result.err == (
+        "agentfeedback sessions: warning: AGENTFEEDBACK_BLOCK names nothing, which is not installed\n"
+    )
+    assert run(machine, "list", AGENTFEEDBACK_BLOCK="codex").err == ""
+    assert states(machine, AGENTFEEDBACK_BLOCK="codex, nothing") == {"claude-code:c1": ("new", "")}
+    result = run(machine, "list", "--harness", "codex", AGENTFEEDBACK_BLOCK="codex")
+    assert result.status == 2 and "no session reader" in result.err
+
+
+RAISING = {
+    "find": ("raise ValueError(home.path)", {}, "unreadable"),
+    "place": ("raise ValueError(home.path)", {"own:s9": ("new", "")}, "present"),
+    "open": (
+        "raise ValueError(1)",
+        {"own:s9": ("unreadable", "reader own failed: ValueError")},
+        "present",
+    ),
+    "read": (
+        "raise ValueError(1)",
+        {"own:s9": ("unreadable", "reader own failed: ValueError")},
+        "present",
+    ),
+}
+
+
+@pytest.mark.parametrize("method", RAISING)
+def test_reader_that_raises_is_named_and_the_others_read(machine: Machine, method: str) -> None:
+    """A reader that raises fails its own sessions alone; one that raises in `place` leaves the policy unchecked."""
+    raising, expected, store = RAISING[method]
+    signature = {
+        "find": "home, report",
+        "place": "session, *, strict",
+        "open": "session",
+        "read": "log, place, timeline",
+    }[method]
+    code = READER.replace(
+        "@hookimpl",
+        f"def raising(self, {signature}):\n    {raising}\nOwn.{method} = raising\n@hookimpl",
+    )
+    plugin(machine, "own", code, READERS)
+    (machine.home / ".own").mkdir()
+    (machine.home / ".own/s9").write_bytes(b'{"cwd":"/srv","says":"hello"}\n')
+    assert states(machine) == BOTH_NEW | expected
+    result = run(machine, "list")
+    assert f"plugin own failed in {method if method != 'open' else 'read'}: " in result.err
+    assert {each["harness"]: each["state"] for each in result.json["stores"]}["own"] == store
+    if method == "place":  # nothing is read unchecked where the policy names paths
+        machine.config('[collect]\ndeny_paths = ["/nowhere"]\n')
+        assert states(machine)["own:s9"][0] == "denied"
+        assert states(machine)["claude-code:c1"] == ("new", "")
+
+
+def test_plugins_shows_what_is_installed(machine: Machine) -> None:
+    """`agentfeedback plugins` names each plugin with kind, dist, version, hooks, and why one cannot be used."""
+    plugin(machine, "fine", "@hookimpl\ndef run_finished():\n    pass\n")
+    plugin(machine, "broken", "raise ValueError('why')\n")
+    assert shown(machine, "fine") == {
+        "name": "fine",
+        "kind": "plugin",
+        "dist": "x-agentfeedback-plugins-fine",
+        "version": "1.0",
+        "hooks": ["run_finished"],
+    }
+    assert shown(machine, "broken")["error"] == "ValueError: why"
+    assert shown(machine, "codex")["hooks"] == ["register_readers"]
