@@ -93,6 +93,7 @@ def _days(date: str) -> int | None:
     return days + _DAYS_BEFORE_MONTH[month - 1] + (leap and month > 2) + day - 719_163
 
 
+@lru_cache(maxsize=4096)
 def _civil(days: int) -> tuple[int, int, int]:
     # Days since the epoch to a date of the proleptic Gregorian calendar, by the calendar's own ordinals:
     # `datetime` would do, but costs an import on every start for two divisions here.

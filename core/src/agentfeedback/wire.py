@@ -239,7 +239,7 @@ def plain(record: Any) -> Any:
     if isinstance(record, (str, int, float)) or record is None:
         return record
     if isinstance(record, (list, tuple)):
-        return [plain(item) for item in record]
+        return [item if item.__class__ in _SCALARS else plain(item) for item in record]
     if isinstance(record, dict):
         return {name: plain(value) for name, value in record.items()}
     members = {}

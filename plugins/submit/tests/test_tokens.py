@@ -99,6 +99,22 @@ def test_what_rfc_8259_forbids_is_refused(text: bytes) -> None:
             read(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'{"a":NaN}', "not JSON: NaN is no JSON value"),
+        (b"[-Infinity]", "not JSON: -Infinity is no JSON value"),
+        (b'["\x01"]', "not JSON: invalid control character at character 2"),
+        (b"[1,]", "not JSON: expecting value at character 3"),
+    ],
+)
+def test_what_is_wrong_is_told_as_a_sentence(text: bytes, problem: str) -> None:
+    """The problem is named in words that can stand in a message."""
+    with pytest.raises(NotJson) as caught:
+        parse(text)
+    assert str(caught.value) == problem
+
+
 def test_depth_is_bounded_exactly() -> None:
     """As many levels as allowed are read, one more is refused, brackets in texts do not count."""
     deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH

@@ -109,9 +109,8 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Any:
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise NotJson(
-            f"not JSON: {error.msg[:1].lower()}{error.msg[1:]} at character {error.pos}"
-        ) from None
+        problem = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+        raise NotJson(f"not JSON: {problem} at character {error.pos}") from None
     except RecursionError:
         raise TooDeep("the JSON is nested too deeply to be read here") from None
 
@@ -132,7 +131,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(word: str) -> NoReturn:
-    raise json.JSONDecodeError(f"{word} is no JSON value", "", 0)
+    raise NotJson(f"not JSON: {word} is no JSON value")
 
 
 def _clean(text: str) -> bool:
