@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import shlex
 import shutil
+import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +44,17 @@ def sections(page: str) -> dict[str, str]:
     """The text of each second-level section of a reference page, by its heading."""
     text = (DOCS / "reference" / page).read_text()
     return dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+
+
+def plugin_commands() -> list[Any]:
+    """The commands of every plugin of this repository, from the modules its entry points name."""
+    modules = set()
+    for path in ROOT.glob("plugins/*/pyproject.toml"):
+        points = tomllib.loads(path.read_text())["project"].get("entry-points", {})
+        named = points.get("agentfeedback.commands", {}).values()
+        modules |= {point.partition(":")[0] for point in named}
+    found = [importlib.import_module(name).COMMANDS for name in sorted(modules)]
+    return [command for commands in found for command in commands]
 
 
 def documented(body: str) -> list[str]:
@@ -100,7 +113,9 @@ def test_every_member_of_the_readers_contract_is_documented(kind: type) -> None:
     assert sorted(told) == sorted(members(kind))
 
 
-@pytest.mark.parametrize("module", [log, record, moment], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [reader, log, record, moment], ids=lambda module: module.__name__
+)
 def test_every_name_readers_import_is_documented(module: types.ModuleType) -> None:
     """The section of a module names its public functions and classes, each with its arguments."""
     told = documented(sections("readers.md")[f"`{module.__name__}`"])
@@ -115,9 +130,11 @@ def test_every_name_readers_import_is_documented(module: types.ModuleType) -> No
 # -- commands, keys, records ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, *plugin_commands()], ids=lambda command: command.name
+)
 def test_every_command_is_documented_with_its_flags(command: Any) -> None:
-    """Each command has a section with its arguments, a table of exactly its flags, and an example that is run."""
+    """Each command, those of plugins too, has a section with its arguments, a table of exactly its flags, and an example that is run."""
     title = f"`agentfeedback {command.name} {command.arguments}`".replace(" `", "`")
     body = sections("command-line.md")[title]
     assert documented(body) == [f"--{flag.name}" for flag in command.flags]

@@ -23,7 +23,7 @@ from agentfeedback.errors import AgentFeedbackError, ConfigError
 from agentfeedback.host import BLOCK_VARIABLE, HARNESSES, Host, Plugin, dist_of
 from agentfeedback.listing import shown_store
 from agentfeedback.repository import repository_root
-from agentfeedback.settings import without_userinfo
+from agentfeedback.settings import VARIABLES, setting, without_userinfo
 from agentfeedback.stores import StoreSeen
 from agentfeedback.wire_doctor import (
     ConfigFile,
@@ -33,9 +33,6 @@ from agentfeedback.wire_doctor import (
     Versions,
     Warnings,
 )
-
-URL_VARIABLE = "AGENT_FEEDBACK_URL"
-API_KEY_VARIABLE = "AGENT_FEEDBACK_API_KEY"
 
 
 @define(eq=False)
@@ -90,7 +87,7 @@ class _Diagnosis:
             self._problem(error.problem, error.remedy)
         else:
             config, tables = self._configuration(paths)
-            self._connection(tables or {}, readable=tables is not None)
+            self._connection(config, readable=tables is not None)
             self._database(paths)
             engine = self._engine(config)
             stores = self._stores(engine)
@@ -141,18 +138,18 @@ class _Diagnosis:
         self._doctor.collect = Warnings(warnings)
         return config, tables
 
-    def _connection(self, tables: Mapping[str, Any], *, readable: bool) -> None:
+    def _connection(self, config: Config, *, readable: bool) -> None:
         doctor = self._doctor
-        url, doctor.url.source = _setting(self._environ, URL_VARIABLE, tables, "url")
-        doctor.url.value = without_userinfo(url)
-        key, doctor.api_key.source = _setting(self._environ, API_KEY_VARIABLE, tables, "api_key")
-        doctor.api_key.set = bool(key)
-        if url:
+        url = setting("url", config, self._environ)
+        key = setting("api_key", config, self._environ)
+        doctor.url.value, doctor.url.source = without_userinfo(url.value), url.source
+        doctor.api_key.set, doctor.api_key.source = bool(key.value), key.source
+        if url.value:
             doctor.mode = "remote"
-            if readable and not key:
+            if readable and not key.value:
                 self._problem(
                     "a server is configured and no key",
-                    f"set {API_KEY_VARIABLE}, or api_key in {doctor.config.path}",
+                    f"set {VARIABLES['api_key']}, or api_key in {doctor.config.path}",
                 )
 
     def _database(self, paths: Paths) -> None:
@@ -284,13 +281,3 @@ def _mode(path: str) -> int | None:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
         return None
-
-
-def _setting(
-    environ: Mapping[str, str], variable: str, tables: Mapping[str, Any], key: str
-) -> tuple[str, str]:
-    """A setting and where it comes from; an empty variable counts as unset (platform details 1.2)."""
-    if environ.get(variable):
-        return environ[variable], "env"
-    value = tables.get(key)
-    return (value, "config") if isinstance(value, str) and value else ("", "")

@@ -235,6 +235,13 @@ class Reader:
         return None
 
 
+def recorded(directory: str | None) -> tuple[str, ...]:
+    """The `paths` of a `Place` for the directory a store records: none where it is not absolute (sessions.md)."""
+    if directory is None or not os.path.isabs(directory) or "\0" in directory:
+        return ()
+    return (directory,)
+
+
 def reason_of(error: BaseException) -> str:
     """The bare reason of an error, lower case and without the path (details 9: `permission denied`)."""
     if isinstance(error, OSError) and error.strerror:

@@ -113,6 +113,19 @@ def test_taken_key_is_put_aside(inbox: Dropped) -> None:
     assert "already names other content" in (inbox.folder / "rejected/a.json.reason").read_text()
 
 
+def test_names_of_any_length_are_put_aside(inbox: Dropped) -> None:
+    """A name that leaves no room for an id or an ending is cut, and holds up no other file."""
+    for letter in ("n", "\u00e9"):
+        longest = letter * (249 // len(letter.encode()))
+        for end, data in (("a", b"no"), ("b", b"no"), ("c", {"kind": "note", "summary": letter})):
+            inbox.drop(f"{longest}{end}.json", data)
+    inbox.drop("z.json", {"kind": "note"})
+    assert inbox.ingest() == {"ingested": 3, "rejected": 4}
+    assert inbox.names() == []
+    assert len(inbox.names("done")) == 3 and len(inbox.names("rejected")) == 8
+    assert all(name.endswith((".json", ".json.reason")) for name in inbox.names("rejected"))
+
+
 def test_database_that_fails_leaves_the_files(inbox: Dropped) -> None:
     """They wait for the next pass."""
     inbox.drop("a.json", {"kind": "note"})

@@ -250,6 +250,7 @@ def test_cursors_visit_every_match_once(
             page = service.list([*query, *cursor]).body
             assert page["total"] == len(expected) and len(page["submissions"]) <= limit
             seen += [record["id"] for record in page["submissions"]]
+            assert len(seen) <= len(expected)
             if ascending:
                 cursor = [("after_id", str(page["next_after_id"]))]
             if not page["has_more"]:

@@ -40,6 +40,8 @@ ORIGIN = "inbox"
 _UNFINISHED = 60
 #: Seconds one run waits for another.
 _PATIENCE = 2.0
+#: Bytes of a name that is kept whole: file systems take 255, and ids, numbers and endings are added.
+_NAME_BYTES = 180
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -168,7 +170,7 @@ class Inbox:
             self.done.ingested += 1
         else:
             self.done.duplicates += 1
-        self._move(name, seen, "done", f"{outcome.id}-{name}")
+        self._move(name, seen, "done", f"{outcome.id}-{_short(name)}")
         self._told(body, outcome)
 
     def _reject(
@@ -181,9 +183,9 @@ class Inbox:
     ) -> None:
         folder = os.path.join(self.folder, "rejected")
         owner_only.directory(folder)
-        new, number = name, 2
+        new, number = _short(name), 2
         while os.path.lexists(os.path.join(folder, new)):
-            new, number = f"{name.removesuffix('.json')}-{number}.json", number + 1
+            new, number = f"{_short(name).removesuffix('.json')}-{number}.json", number + 1
         # The reason first: a killed run then leaves none without its file's being tried again.
         put(folder, f"{new}.reason", _UNSAFE.sub(" ", reason).encode("utf-8", "replace") + b"\n")
         self._move(name, seen, "rejected", new)
@@ -202,8 +204,15 @@ class Inbox:
                 os.rename(path, os.path.join(self.folder, folder, new))
 
     def _told(self, body: Body, outcome: Outcome) -> None:
-        line = line_of(outcome, body.session_id)
-        self.tell(line)
+        self.tell(line_of(outcome, body.session_id))
+
+
+def _short(name: str) -> str:
+    """The name a file is put aside under, cut where nothing could be put before and after it."""
+    raw = os.fsencode(name)
+    if len(raw) <= _NAME_BYTES:
+        return name
+    return raw[: _NAME_BYTES - len(".json")].decode("utf-8", "ignore") + ".json"
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log, Unreadable, first_line
-from agentfeedback.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
 from agentfeedback.record import Raw, decoder, loads
 from agentfeedback.teller import Status, Teller
 
@@ -56,8 +55,7 @@ class Codex(Reader):
         cwd = loads(bytes(payload.cwd))
         if not isinstance(cwd, str):
             return Place(failed=True, first_line=line)
-        recorded = os.path.isabs(cwd) and "\0" not in cwd
-        return Place(paths=(cwd,) if recorded else (), first_line=line)
+        return Place(paths=recorded(cwd), first_line=line)
 
     def known(self) -> Known:
         from .known import KNOWN

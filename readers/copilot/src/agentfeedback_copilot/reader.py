@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log, small_file
-from agentfeedback.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
 from agentfeedback.record import Raw, decoder
 from agentfeedback.refs import valid_id
 from agentfeedback.teller import Teller
@@ -53,10 +53,7 @@ class Copilot(Reader):
             content = small_file(path, _WORKSPACE_BYTES)
         except OSError:
             return Place()  # the directories the log records decide after the read (C42)
-        cwd = recorded_directory(content) if content is not None else None
-        if cwd is None or not os.path.isabs(cwd) or "\0" in cwd:
-            return Place()
-        return Place(paths=(cwd,))
+        return Place(paths=recorded(recorded_directory(content) if content is not None else None))
 
     def known(self) -> Known:
         from .known import KNOWN

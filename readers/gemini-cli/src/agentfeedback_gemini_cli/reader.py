@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agentfeedback.log import Log, small_file
-from agentfeedback.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
 from agentfeedback.teller import Teller
 
 from . import store
@@ -37,7 +37,7 @@ class GeminiCli(Reader):
         except OSError:
             return Place(failed=True)
         root = content.decode("utf-8", "replace").strip() if content is not None else ""
-        return Place(paths=(root,) if os.path.isabs(root) and "\0" not in root else ())
+        return Place(paths=recorded(root))
 
     def known(self) -> Known:
         from .known import KNOWN

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
 from agentfeedback.teller import Teller
 
 from . import store, v1, v2
@@ -26,9 +25,7 @@ class _OpenCode(Reader):
         return store.sessions(home, self.schema, report)
 
     def place(self, session: Session, *, strict: bool) -> Place:
-        directory: str = session.detail.directory
-        recorded = os.path.isabs(directory) and "\0" not in directory
-        return Place(paths=(directory,) if recorded else ())
+        return Place(paths=recorded(session.detail.directory))
 
     def open(self, session: Session) -> Log:
         return SessionLog(session, self.schema)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from agentfeedback.log import Unreadable, first_line
-from agentfeedback.reader import Place, Reader
+from agentfeedback.reader import Place, Reader, recorded
 from agentfeedback.record import decoder
 
 from .lines import Arguments, Line, Message
@@ -55,9 +55,7 @@ class Pi(Reader):
         header = decoder(Line)(line) if line is not None else None
         if header is None or header.type != "session":
             return Place(failed=True, first_line=line)
-        cwd = header.cwd or ""
-        known = os.path.isabs(cwd) and "\0" not in cwd
-        return Place(paths=(cwd,) if known else (), first_line=line)
+        return Place(paths=recorded(header.cwd), first_line=line)
 
     def known(self) -> Known:
         from .known import KNOWN
