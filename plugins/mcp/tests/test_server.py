@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import signal
 import subprocess
 import sys
@@ -134,6 +135,14 @@ def test_closing_standard_input_ends_the_server(machine: Any) -> None:
     answers, err = machine.spoken(*(call(id, "sessions_list", b"{}") for id in range(1, 6)))
     assert sorted(each["id"] for each in answers) == [1, 2, 3, 4, 5]
     assert all(not each["result"]["isError"] for each in answers) and err == ""
+    answers, err = machine.spoken(
+        b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":[]}',
+        b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % (b"9" * 5000),
+        b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+        call(7, "stats", b"{}"),
+    )
+    assert [each["id"] for each in answers if "error" in each] == [6, "\ud800"]
+    assert [each["id"] for each in answers if "result" in each] == [7] and err == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -149,6 +158,23 @@ def test_a_signal_ends_the_server(machine: Any, number: int) -> None:
         assert time.monotonic() - began < 5
         process.stdin.close()
         assert process.stdout.read() == b""
+        assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_of_a_client_that_reads_nothing(machine: Any, number: int) -> None:
+    """Answers that nobody takes hold nothing up."""
+    with machine.start() as process:
+        process.stdin.write(HANDSHAKE)
+        report = b'{"kind":"note","payload":{"a":"%s"}}' % (b"a" * 1_000_000)
+        process.stdin.write(call(1, "submit_feedback", report) + b"\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 0
+        assert select.select([process.stdout], [], [], 30)[0]
+        time.sleep(0.5)
+        process.send_signal(number)
+        assert process.wait(5) == 128 + number
+        process.stdin.close()
         assert b"Traceback" not in process.stderr.read()
 
 

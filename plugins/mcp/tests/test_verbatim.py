@@ -68,6 +68,33 @@ def test_any_bytes_are_a_line(data: bytes) -> None:
         assert (found.text, found.refusal) == (data.decode("utf-8", "replace"), "")
 
 
+@pytest.mark.parametrize(
+    ("line", "id"),
+    [
+        (b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":[]}', 6),
+        (b'{"jsonrpc":"2.0","id":"a","method":"ping","params":1}', "a"),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\\ud800"}}', 7),
+        (
+            b'{"jsonrpc":"2.0","id":8,"method":"x","params":%s}'
+            % (b'{"a":' * 300 + b"{}" + b"}" * 300),
+            8,
+        ),
+    ],
+)
+def test_a_request_that_the_sdk_would_drop_is_refused(line: bytes, id: Any) -> None:
+    """Nobody waits for an answer that never comes: it is given here, with the id of the request."""
+    found = incoming(line)
+    assert (found.text, found.request) == ("", "")
+    told = json.loads(found.refusal)
+    assert (told["id"], told["error"]["code"]) == (id, -32600)
+
+
+def test_an_id_of_any_length_is_no_trouble() -> None:
+    """What is larger than any number is no id, and the line nobody's request."""
+    line = b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % (b"9" * 5000)
+    assert incoming(line).request == ""
+
+
 def test_cancelled_requests_are_told() -> None:
     """An id may come back as another type."""
     line = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'

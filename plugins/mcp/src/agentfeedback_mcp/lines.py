@@ -12,7 +12,7 @@ import select
 import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 from agentfeedback.errors import AgentFeedbackError
@@ -58,7 +58,7 @@ class Lines:
             self._read()
 
     def write(self, text: str) -> None:
-        """Write one line whole. A client that went away is like one that closed the input."""
+        """Write one line whole, unless `stop` is called. A client that went away is like one that closed the input."""
         line, id = outgoing(text)
         self._put(line)
         self._open.discard(id)
@@ -75,10 +75,12 @@ class Lines:
         try:
             with self._writing:
                 while rest:
-                    try:
-                        rest = rest[os.write(self._sink, rest) :]
-                    except BlockingIOError:
-                        select.select([], [self._sink], [])
+                    # A client that reads nothing must not keep `stop` from ending this process.
+                    stopped, _, _ = select.select([self._woken], [self._sink], [])
+                    if stopped:
+                        return
+                    with suppress(BlockingIOError):
+                        rest = rest[os.write(self._sink, rest[: select.PIPE_BUF]) :]
         except BrokenPipeError:
             self.stop()
 

@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from attrs import frozen
+from mcp_types import jsonrpc_message_adapter
 
 from agentfeedback_submit.canonical import quoted
 from agentfeedback_submit.tokens import NotJson, TooDeep, members, parse, text_bytes
@@ -25,7 +26,7 @@ _STRUCTURED_DEPTH = 100
 
 @frozen
 class Incoming:
-    """A line for the SDK, or, where `text` is empty, the `refusal` of one that is no JSON.
+    """A line for the SDK, or, where `text` is empty, the `refusal` of one that the SDK would leave unanswered.
 
     `request` is the id of a request that has to be answered, `cancelled` that of one that must not be.
     """
@@ -42,7 +43,8 @@ def incoming(line: bytes) -> Incoming:
     try:
         found = members(line, depth=_DEPTH)
     except NotJson as error:
-        return Incoming("", refusal=_parse_error(str(error)) if line.strip() else "")
+        problem = f"the line is refused: {error}"
+        return Incoming("", refusal=_error(None, -32700, problem) if line.strip() else "")
     message = {} if found is None else dict(found)
     if message.get("jsonrpc") != '"2.0"':
         return Incoming(shown)
@@ -57,6 +59,9 @@ def incoming(line: bytes) -> Incoming:
         message["params"] = _object(params)
         shown = text_bytes(_object(message)).decode("utf-8", "replace")
         shown += "\n"
+    if not _is_message(shown):
+        number = _scalar(message["id"])
+        return Incoming("", refusal=_error(number, -32600, "the line is no request of JSON-RPC"))
     return Incoming(shown, request=id)
 
 
@@ -105,14 +110,28 @@ def _members(data: bytes) -> dict[str, str] | None:
     return None if found is None else dict(found)
 
 
-def _parse_error(problem: str) -> str:
-    """The answer to a line of which not even the id can be read."""
-    error = {"code": -32700, "message": f"the line is refused: {problem}"}
-    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}) + "\n"
+def _is_message(line: str) -> bool:
+    """Whether the SDK takes a line for a message; it drops any other without a word."""
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _error(id: Any, code: int, problem: str) -> str:
+    """The answer to a line that the SDK does not get; an id that cannot be read is none."""
+    error = {"code": code, "message": problem}
+    return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}) + "\n"
 
 
 def _scalar(raw: str | None) -> Any:
-    return None if raw is None or raw[0] in "{[" else json.loads(raw)
+    if raw is None or raw[0] in "{[":
+        return None
+    try:
+        return json.loads(raw)
+    except ValueError:  # a number of thousands of digits
+        return None
 
 
 def _id(raw: str | None) -> str:
