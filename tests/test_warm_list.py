@@ -284,3 +284,16 @@ def test_a_file_written_during_a_long_scan_is_not_kept(tmp_path: Path) -> None:
     }
     assert found["fresh"] is None
     assert found["settled"] is not None
+
+
+def test_doctor_shows_the_cache_and_leaves_it(filled: tuple[Machine, list[Path]]) -> None:
+    """The sessions kept are counted, a damaged file counts for nothing, and neither is changed."""
+    machine, _ = filled
+    before = {path: path.read_bytes() for path in cache_files(machine)}
+    cache = machine.run("doctor", "--json").json["cache"]
+    assert (cache["files"], cache["sessions"]) == (2, 2)
+    assert cache["bytes"] == sum(map(len, before.values()))
+    assert "(2 sessions, " in machine.run("doctor").out.decode()
+    cache_files(machine)[0].write_bytes(b"\xff")
+    assert machine.run("doctor", "--json").json["cache"]["sessions"] == 1
+    assert cache_files(machine)[0].read_bytes() == b"\xff"

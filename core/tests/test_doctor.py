@@ -122,7 +122,7 @@ def test_machine_without_anything_has_no_problem(doctor: Doctor) -> None:
     """An empty home is healthy: all members are there, status 0, and the text says so."""
     report = doctor.report()
     assert " ".join(report) == (
-        "status problems versions mode database config url api_key collect harnesses plugins missing"
+        "status problems versions mode database cache config url api_key collect harnesses plugins missing"
     )
     assert report["problems"] == []
     assert (report["mode"], report["url"], report["api_key"]) == (

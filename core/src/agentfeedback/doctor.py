@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define, field
 
-from agentfeedback import __version__, wire
+from agentfeedback import __version__, facts_cache, wire
 from agentfeedback.checkup import Checkup, Section, checked
 from agentfeedback.config import Collect, Config, Paths, load, regular_bytes, toml
 from agentfeedback.config_check import collect_warnings, other_warnings, repository_warnings
@@ -26,6 +26,7 @@ from agentfeedback.repository import repository_root
 from agentfeedback.settings import VARIABLES, setting, without_userinfo
 from agentfeedback.stores import StoreSeen
 from agentfeedback.wire_doctor import (
+    CacheFolder,
     ConfigFile,
     DatabaseFile,
     Doctor,
@@ -89,6 +90,7 @@ class _Diagnosis:
             config, tables = self._configuration(paths)
             self._connection(config, readable=tables is not None)
             self._database(paths)
+            doctor.cache = CacheFolder(*facts_cache.kept(paths.cache))
             engine = self._engine(config)
             stores = self._stores(engine)
             if formats:

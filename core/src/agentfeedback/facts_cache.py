@@ -143,6 +143,22 @@ class FactsCache:
             return
 
 
+def kept(directory: str) -> tuple[str, int, int, int]:
+    """The folder of the cache, and how many files, bytes and sessions lie there that this program would use."""
+    folder = os.path.join(directory, "listing")
+    files = size = sessions = 0
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(_SUFFIX) and (usable := _read(entry.path)):
+                    files += 1
+                    size += entry.stat(follow_symlinks=False).st_size
+                    sessions += len(usable)
+    except OSError:  # none there, or not ours to read: nothing of it is used then
+        return folder, 0, 0, 0
+    return folder, files, size, sessions
+
+
 def _revision(reader: Reader) -> str:
     return f"{reader.format}/{reader.revision}"
 

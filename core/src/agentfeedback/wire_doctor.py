@@ -67,6 +67,16 @@ class DatabaseFile:
 
 
 @define(eq=False)
+class CacheFolder:
+    """The cache of listing facts: what of it can be used. It may be removed at any time."""
+
+    path: str = ""
+    files: int = 0
+    bytes: int = 0
+    sessions: int = 0
+
+
+@define(eq=False)
 class ConfigFile:
     """The configuration file; `mode` in octal, empty when there is none; `warnings` about other tables than `[collect]`."""
 
@@ -123,6 +133,7 @@ class Doctor:
     versions: Versions
     mode: Literal["local", "remote"] = "local"
     database: DatabaseFile = field(factory=DatabaseFile)
+    cache: CacheFolder = field(factory=CacheFolder)
     config: ConfigFile = field(factory=ConfigFile)
     url: Setting = field(factory=Setting)
     api_key: Secret = field(factory=Secret)

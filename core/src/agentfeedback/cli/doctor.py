@@ -66,6 +66,8 @@ def _facts(report: Report) -> Iterator[str]:
     if config.path:
         yield _fact("config", f"{config.path} ({_there(config.exists, config.mode)})")
         yield _fact("database", f"{database.path} ({_there(database.exists, '')})")
+        cache = doctor.cache
+        yield _fact("cache", f"{cache.path} ({cache.sessions} sessions, {cache.bytes} bytes)")
     if doctor.url.value:
         yield _fact("url", f"{doctor.url.value} ({doctor.url.source})")
     if doctor.api_key.set:
