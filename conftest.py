@@ -1,11 +1,15 @@
-"""Where logs that real harnesses wrote lie: the tests that read them are skipped where there are none."""
+"""What every test starts from: a Ctrl-C that works, and where logs that real harnesses wrote lie."""
 
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
+
+# Whatever started the tests may have had Ctrl-C ignored, and children inherit that; tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
