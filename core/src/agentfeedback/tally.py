@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from agentfeedback import moment
-from agentfeedback.teller import Status, Teller
+from agentfeedback.teller import BATCH, Status, Teller
 from agentfeedback.wire import Counts
-
-#: How many times are noted at once.
-_BATCH = 512
-_ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_FORM = b"0000-00-00T00:00:00.000Z"
 
 
 class Tally(Teller):
@@ -27,7 +21,6 @@ class Tally(Teller):
         self._calls = 0
         self._status: dict[str, Status | None] = {}
         self._spans: dict[str, bool] | None = None
-        self._times: list[str | int] = []
 
     @classmethod
     def for_reader(cls, rewrites: bool) -> Tally:
@@ -36,29 +29,6 @@ class Tally(Teller):
         if rewrites:
             tally._spans = {}
         return tally
-
-    @property
-    def first(self) -> int | None:
-        self._note_times()
-        return self._first
-
-    @property
-    def last(self) -> int | None:
-        self._note_times()
-        return self._last
-
-    def _note_times(self) -> None:
-        """Note the times told since the last call. Nearly all are of one form, in which text order is time order."""
-        times, self._times = self._times, []
-        try:
-            if "".join(times).encode().translate(_ZEROS) == _FORM * len(times):  # type: ignore[arg-type]
-                ends = [min(times), max(times)] if times else []
-                if all(moment.parse(end) is not None for end in ends):  # type: ignore[arg-type]
-                    times = ends
-        except (TypeError, UnicodeEncodeError):  # numbers among them, or no time at all
-            pass
-        for time in times:
-            self._time(time)
 
     def counts(self) -> Counts:
         """The seven counts of the whole log."""
@@ -86,7 +56,7 @@ class Tally(Teller):
         self.entries += 1
         if time is not None:
             self._times.append(time)
-            if len(self._times) >= _BATCH:
+            if len(self._times) >= BATCH:
                 self._note_times()
         if cwd and cwd != self.cwd:
             self._directory(cwd)

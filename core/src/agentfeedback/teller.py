@@ -16,6 +16,12 @@ from agentfeedback.wire import Counts
 Status = Literal["ok", "error", "denied", "interrupted"]
 
 
+#: How many times are noted at once.
+BATCH = 512
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_FORM = b"0000-00-00T00:00:00.000Z"
+
+
 class Teller:
     """The verbs a reader tells a log with, and the facts both kinds of timeline keep.
 
@@ -35,6 +41,7 @@ class Teller:
         self.cwds: dict[str, None] = {}
         #: The directory recorded last, empty when none was.
         self.cwd = ""
+        self._times: list[str | int] = []
         self._first: int | None = None
         self._last: int | None = None
         self.unparsed_lines = 0
@@ -42,11 +49,13 @@ class Teller:
     @property
     def first(self) -> int | None:
         """The earliest time seen, in nanoseconds since the epoch."""
+        self._note_times()
         return self._first
 
     @property
     def last(self) -> int | None:
         """The latest time seen, in nanoseconds since the epoch."""
+        self._note_times()
         return self._last
 
     # -- facts ---------------------------------------------------------------------------------
@@ -60,8 +69,21 @@ class Teller:
         if cwd:
             self._directory(cwd)
 
+    def _note_times(self) -> None:
+        """Note the times told since the last call. Nearly all are of one form, in which text order is time order."""
+        times, self._times = self._times, []
+        try:
+            if "".join(times).encode().translate(_ZEROS) == _FORM * len(times):  # type: ignore[arg-type]
+                ends = [min(times), max(times)] if times else []
+                if all(moment.parse(end) is not None for end in ends):  # type: ignore[arg-type]
+                    times = ends
+        except (TypeError, UnicodeEncodeError):  # numbers among them, or no time at all
+            pass
+        for time in times:
+            self._time(time)
+
     def _time(self, time: str | int) -> int | None:
-        at = moment.parse(time) if isinstance(time, str) else time
+        at = parsed(time)
         if at is not None:
             if self._first is None or at < self._first:
                 self._first = at
@@ -147,3 +169,8 @@ class Teller:
     def unparsed(self) -> None:
         """The record is no entry of the format (or no JSON object at all)."""
         self.unparsed_lines += 1
+
+
+def parsed(time: str | int | None) -> int | None:
+    """A time as it is told, in nanoseconds since the epoch; None when it is none."""
+    return moment.parse(time) if isinstance(time, str) else time

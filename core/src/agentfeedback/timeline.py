@@ -14,7 +14,7 @@ from typing import Literal
 from attrs import define, field
 
 from agentfeedback.arguments import args_digest, is_own
-from agentfeedback.teller import Status, Teller
+from agentfeedback.teller import BATCH, Status, Teller, parsed
 from agentfeedback.wire import Counts
 
 #: Words about a full text while it is at hand, by detector name.
@@ -111,7 +111,7 @@ class Timeline(Teller):
         self._model_order = 0
         self._said: tuple[int, str] = (0, "")
         self._entry: Entry | None = None
-        self._pending: tuple[int, str | None, int | None] = (0, "", None)
+        self._pending: tuple[int, str | None, str | int | None] = (0, "", None)
         self._rewriting = False
 
     # -- what was told -------------------------------------------------------------------------
@@ -156,16 +156,19 @@ class Timeline(Teller):
         self._rewriting = False
         if self.offset >= self.start:
             self._counted += 1
-        at = self._time(time) if time is not None else None
-        if cwd:
+        if time is not None:
+            self._times.append(time)
+            if len(self._times) >= BATCH:
+                self._note_times()
+        if cwd and cwd != self.cwd:
             self._directory(cwd)
         self._set_model(self._order, model)
-        self._pending = (self.offset, span, at)
+        self._pending = (self.offset, span, time)
         self._entry = None
         if self._by_span is not None and span is not None:
             self._by_span[span] = self._current()
         if self._watch is not None and self.watched is None and self._watch == self._span():
-            self.watched = Watched(at, self.cwd, self.model)
+            self.watched = Watched(parsed(time), self.cwd, self.model)
 
     def prompt(self, text: str) -> None:
         if not text or text.isspace():
@@ -286,8 +289,8 @@ class Timeline(Teller):
     def _current(self) -> Entry:
         """The current entry as an object: made only when something is said of it that a digest may need."""
         if self._entry is None:
-            offset, _, at = self._pending
-            self._entry = Entry(self._order, offset, self._span(), at)
+            offset, _, time = self._pending
+            self._entry = Entry(self._order, offset, self._span(), parsed(time))
             self.entries.append(self._entry)
         return self._entry
 
