@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-# Whatever started the tests may have had Ctrl-C ignored, and children inherit that; tests press it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+
+@pytest.fixture(autouse=True)
+def ctrl_c() -> None:
+    """A Ctrl-C that works: whatever started the tests may have had it ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
