@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -55,7 +56,12 @@ class Person:
         return self
 
     def presses_ctrl_c(self) -> Person:
-        self._process.send_signal(signal.SIGINT)
+        """Press it, and again after a second: one that comes just before the terminal is waited on is only noted."""
+        end = time.monotonic() + PATIENCE
+        while self._process.poll() is None and time.monotonic() < end:
+            self._process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1.0)
         return self
 
     def waits(self) -> int:
