@@ -130,10 +130,8 @@ class FactsCache:
         temporary = f"{self._path}.{os.urandom(8).hex()}"
         try:
             owner_only.directory(self._folder)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            owner_only.write_new(temporary, data)
             try:
-                with open(descriptor, "wb") as file:
-                    file.write(data)
                 os.replace(temporary, self._path)
             except OSError:
                 os.unlink(temporary)

@@ -38,17 +38,26 @@ def blocked(environ: Mapping[str, str]) -> list[str]:
 
 def entry_points(group: str) -> dict[str, str]:
     """The entry points of a group, `module:attribute` by name; of equal names the first on the path, as with modules."""
-    found: dict[str, str] = {}
-    for _, text in _files():
-        if f"[{group}]" in text:
-            for name, value in _section(text, group):
-                found.setdefault(name, value)
-    return found
+    return _by_name(_quickly_found((group,)))
+
+
+def slow_entry_points(group: str) -> dict[str, str]:
+    """The same by `importlib.metadata`, however a distribution was installed."""
+    return _by_name(_slowly_found((group,)))
 
 
 def found(groups: Container[str]) -> list[Found]:
     """Every entry point of these groups, in the order of the path; by `importlib.metadata` when the quick way finds none."""
-    points = [
+    return _quickly_found(groups) or _slowly_found(groups)
+
+
+def _by_name(points: list[Found]) -> dict[str, str]:
+    # Backwards, so that the first of a name is written last.
+    return {point.name: point.value for point in reversed(points)}
+
+
+def _quickly_found(groups: Container[str]) -> list[Found]:
+    return [
         Found(group, name, value, *_dist(folder))
         for folder, text in _files()
         if "[agentfeedback." in text
@@ -56,7 +65,6 @@ def found(groups: Container[str]) -> list[Found]:
         if group in groups
         for name, value in _section(text, group)
     ]
-    return points or _slowly_found(groups)
 
 
 def _slowly_found(groups: Container[str]) -> list[Found]:
@@ -79,13 +87,6 @@ def _dist(folder: str) -> tuple[str, str]:
 def _groups(text: str) -> list[str]:
     lines = (line.strip() for line in text.splitlines())
     return [line[1:-1] for line in lines if line.startswith("[") and line.endswith("]")]
-
-
-def slow_entry_points(group: str) -> dict[str, str]:
-    """The same by `importlib.metadata`, however a distribution was installed."""
-    from importlib import metadata
-
-    return {point.name: point.value for point in metadata.entry_points(group=group)}
 
 
 def named(value: str) -> Any:
