@@ -236,7 +236,7 @@ class Timeline(Teller):
         if call.status is None:
             self._settle(call, status)
         if not call.closed:
-            if call.exit_code is None:
+            if call.exit_code is None and call.status == status:
                 call.exit_code = exit_code
             self._fill(call, content)
         return True

@@ -32,7 +32,7 @@ def lines(rollout: Rollout) -> list[bytes]:
         rollout.meta(),
         rollout.line("turn_context", {"cwd": "/srv/app", "model": "m"}),
         rollout.event("user_message", message="hello"),
-        rollout.item("UserMessage", "i1", content=[{"type": "text", "text": "hello"}]),
+        rollout.item("UserMessage", "i1", content=[{"type": "text", "text": "and again"}]),
         rollout.call(arguments='{"cmd": "ls"}', namespace="a"),
         rollout.output("Exit code: 2\nOutput:\nbad"),
         rollout.item("CommandExecution", status="failed", exit_code=2, aggregated_output="x"),

@@ -1,4 +1,4 @@
-"""Which sessions `find` lists, and what it names instead (details 14.2, D7, D13)."""
+"""Which sessions `find` lists, and what it names instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the gate learns from a first line, and when it fails (details 14.2 "Gate", D14)."""
+"""What the gate learns from a first line, and when it fails."""
 
 from __future__ import annotations
 

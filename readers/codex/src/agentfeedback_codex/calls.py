@@ -1,4 +1,4 @@
-"""What a tool call was given: its input as JSON text, and its shell command where it has one (details 13, 14.2). Pure."""
+"""What a tool call was given: its input as JSON text, and its shell command where it has one. Pure."""
 
 from __future__ import annotations
 

@@ -1,10 +1,15 @@
-"""The lines of a rollout, with the members that matter (details 14.2, "Known members")."""
+"""The lines of a rollout, with the members that matter."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from agentfeedback.record import Raw, Record
+
+#: A number beyond 64 bits is no exit code: it counts as absent, like a member of another type.
+ExitCode = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Part(Record):
@@ -15,7 +20,7 @@ class Part(Record):
 
 
 class Metadata(Record):
-    exit_code: int | None = None
+    exit_code: ExitCode | None = None
 
 
 class Wrapped(Record):
@@ -30,6 +35,13 @@ class Problem(Record):
     message: str | None = None
 
 
+class Target(Record):
+    """What is reviewed; `instructions` are the words of whoever asked for a review of their own kind."""
+
+    type: str | None = None
+    instructions: str | None = None
+
+
 class Item(Record):
     """What an `item_completed` event is about; `command`, `arguments` and `changes` are what a call was given."""
 
@@ -37,7 +49,7 @@ class Item(Record):
     id: str | None = None
     source: str | None = None
     status: str | None = None
-    exit_code: int | None = None
+    exit_code: ExitCode | None = None
     aggregated_output: str | None = None
     stdout: str | None = None
     stderr: str | None = None
@@ -45,42 +57,57 @@ class Item(Record):
     content: list[Part] | None = None
     server: str | None = None
     tool: str | None = None
+    target: Target | None = None
+    receiver_thread_ids: list[str] | None = None
     command: Raw = Raw()
     arguments: Raw = Raw()
     changes: Raw = Raw()
 
 
-class Payload(Record):
-    """The payload of any line. `Raw` members may be of any type, or large and rarely wanted."""
+class Spoken(Record):
+    """A message, a call or an output: the payload of a `response_item`, or a whole line of the first rollouts."""
 
     type: str | None = None
     id: str | None = None
-    cwd: str | None = None
-    model: str | None = None
     role: str | None = None
     name: str | None = None
     namespace: str | None = None
     call_id: str | None = None
-    turn_id: str | None = None
-    reason: str | None = None
-    status: str | None = None
-    success: bool | None = None
-    stdout: str | None = None
-    stderr: str | None = None
-    message: str | None = None
-    item: Item | None = None
     content: list[Part] | None = None
     output: str | list[Part] | Wrapped | None = None
     arguments: Raw = Raw()
     input: Raw = Raw()
     action: Raw = Raw()
+
+
+class Payload(Spoken):
+    """The payload of any line. `Raw` members may be of any type, or large and rarely wanted."""
+
+    cwd: str | None = None
+    model: str | None = None
+    turn_id: str | None = None
+    thread_id: str | None = None
+    reason: str | None = None
+    status: str | None = None
+    success: bool | None = None
+    exit_code: ExitCode | None = None
+    aggregated_output: str | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    message: str | None = None
+    error: str | None = None
+    item: Item | None = None
+    target: Target | None = None
+    command: Raw = Raw()
+    changes: Raw = Raw()
+    invocation: Raw = Raw()
+    new_thread_id: Raw = Raw()
     result: Raw = Raw()
     source: Raw = Raw()
 
 
-class Line(Record):
+class Line(Spoken):
     timestamp: str | None = None
-    type: str | None = None
     payload: Payload | None = None
 
 
@@ -88,6 +115,14 @@ class Action(Record):
     """The `action` of a `local_shell_call`."""
 
     command: Raw = Raw()
+
+
+class Invocation(Record):
+    """What an `mcp_tool_call_end` says of its call."""
+
+    server: str | None = None
+    tool: str | None = None
+    arguments: Raw = Raw()
 
 
 class McpAnswer(Record):
@@ -109,7 +144,7 @@ class Source(Record):
 
 
 class FirstLine(Record):
-    """A first line as the gate reads it: undecided members, since a wrong type is a refusal there (D3 is not)."""
+    """A first line as the gate reads it: undecided members, since a wrong type is a refusal there."""
 
     type: str | None = None
     payload: Raw = Raw()

@@ -1,7 +1,7 @@
-"""How a call ended, by the text of its output (details 14.2 "Output text", as `README.md` corrects it). Pure.
+"""How a call ended, by the text of its output. Pure.
 
 Only what Codex itself wrote decides: the header above the first line that is exactly `Output:`,
-or, where no such line is, the start of the text.
+or, where no such line is, the start of the text. `README.md` names the versions each text was seen in.
 """
 
 from __future__ import annotations
@@ -21,34 +21,67 @@ _DENIED = (
     "rejected by configuration",
     "automatic approval review denied the action",
 )
-#: Denials that start a text without a header.
-_DENIED_START = (
-    *_DENIED,
-    "patch rejected: ",
-    "approval policy is Never; reject command",
+#: Denials of the configuration, the reviewer and hooks, whatever the tool.
+_DENIED_ANY_TOOL = (
+    "rejected by configuration",
+    "automatic approval review denied the action",
     "This action was rejected due to unacceptable risk.",
     "Automatic approval review failed: ",
     "Command blocked by PreToolUse hook: ",
 )
+#: Denials that start a text without a header.
+_DENIED_START = (
+    *_DENIED,
+    *_DENIED_ANY_TOOL,
+    "patch rejected: ",
+    "approval policy is Never; reject command",
+)
 _DENIED_COMMAND = re.compile(
     r'exec_command failed(?: for `.*?`)?: CreateProcess \{ message: "Rejected\(', re.DOTALL
 )
-_FAILED_START = (
-    "apply_patch verification failed: ",
+#: Nobody refused these, though they begin as a refusal does.
+_EMPTY_PATCH = "patch rejected: empty patch"
+_NOT_STARTED = '\\"Failed to create unified exec process: '
+#: What a rule of the user's refuses, in the tools that run one command of a shell.
+_RULED_OUT = re.compile(r"`.*?` rejected: ", re.DOTALL)
+_SHELLS = ("shell", "shell_command", "local_shell", "container.exec")
+_FAILED_ANY_TOOL = (
     "unsupported call: ",
     "unsupported custom tool call: ",
     "failed to parse function arguments: ",
+)
+_FAILED_START = (
+    *_FAILED_ANY_TOOL,
+    "apply_patch verification failed: ",
     "unable to locate image at ",
     "write_stdin failed: ",
     "execution error: ",
     "failed in sandbox ",
     "exec_command failed",
 )
+#: Failures that are Codex' own word in one tool only; another one may print them.
+_FAILED_BY_TOOL = {
+    "shell": ("error: ",),
+    "apply_patch": ("error: ",),
+    "view_image": (
+        "unable to process image: ",
+        "Codex cannot attach image at ",
+        "image content omitted because it could not be processed",
+    ),
+    "request_user_input": ("request_user_input is unavailable in ",),
+    "spawn_agent": ("collab spawn failed: ", "Full-history forked agents inherit "),
+}
+_FAILED_MCP = 'err: "tool call error: tool call failed for '
+_MCP = "mcp__"
+#: The namespace of Codex' own tools for sub-agents.
+_COLLABORATION = "collaboration."
 _EXIT = re.compile(
-    r"^(?:Process exited with code|Exit code:) (-?[0-9]{1,18})[^\S\n]*$", re.ASCII | re.MULTILINE
+    r"^(?:Process exited with code|Exit code:) (-?[0-9]{1,19})[^\S\n]*$", re.ASCII | re.MULTILINE
 )
 _ABORTED = "aborted by user"
 _SCRIPT_ERROR = "Script error:\n"
+#: How much of an answer is kept while its call is not recorded yet, in characters.
+_HELD = 4096
 
 
 class Outcome(NamedTuple):
@@ -59,23 +92,57 @@ class Outcome(NamedTuple):
     exit_code: int | None = None
 
 
-def outcome(output: str | list[Part] | Wrapped | None, tool: str) -> Outcome:
-    """How the call of `tool` ended that Codex answered with `output`."""
+class Answer(NamedTuple):
+    """An output as far as it is judged: its text, the last item of a list, and an object with metadata as a result."""
+
+    text: str
+    last: str = ""
+    wrapped: Outcome | None = None
+
+    def shortened(self) -> Answer:
+        """The answer with no more of each text than a digest may show."""
+        wrapped = self.wrapped
+        if wrapped is not None:
+            wrapped = wrapped._replace(content=wrapped.content[:_HELD])
+        return Answer(self.text[:_HELD], self.last[:_HELD], wrapped)
+
+
+def read(output: str | list[Part] | Wrapped | None) -> Answer:
+    """What an output says, whatever tool it is of."""
     if isinstance(output, Wrapped):
-        return _of_metadata(output) or _of_text(_joined(output.content), tool, output.content)
-    text = _joined(output)
-    start = text.lstrip()
+        return _of_list(output.content)._replace(wrapped=_of_metadata(output))
+    answer = _of_list(output)
+    start = answer.text.lstrip()
     if start.startswith("{"):
         wrapped = decoder(Wrapped)(start.encode("utf-8", "replace"))
-        if wrapped is not None and (told := _of_metadata(wrapped)) is not None:
-            return told
-    return _of_text(text, tool, output)
+        if wrapped is not None:
+            return answer._replace(wrapped=_of_metadata(wrapped))
+    return answer
 
 
-def _joined(output: str | list[Part] | None) -> str:
+def outcome(answer: Answer, tool: str) -> Outcome:
+    """How the call of `tool` ended that Codex answered with `answer`."""
+    mcp = tool.startswith(_MCP)
+    # A server's answer may be any JSON; Codex wraps the output of its own tools only.
+    if answer.wrapped is not None and not mcp:
+        return answer.wrapped
+    header, body = _split(answer.text)
+    if header is not None:
+        return _of_header(header, body, answer.last)
+    start = answer.text.lstrip()
+    status: Status | None = _refusal(start, tool)
+    if status is None and _is_abort(start):
+        status = "interrupted"
+    if status is None:
+        status = "error" if _is_failure(start, tool) else "ok"
+    return Outcome(status, answer.text)
+
+
+def _of_list(output: str | list[Part] | None) -> Answer:
     if isinstance(output, list):
-        return "\n".join(part.text for part in output if part.text)
-    return output or ""
+        text = "\n".join(part.text for part in output if part.text)
+        return Answer(text, (output[-1].text or "") if output else "")
+    return Answer(output or "")
 
 
 def _of_metadata(wrapped: Wrapped) -> Outcome | None:
@@ -86,26 +153,11 @@ def _of_metadata(wrapped: Wrapped) -> Outcome | None:
     return Outcome("error" if code else "ok", body, code)
 
 
-def _of_text(text: str, tool: str, output: str | list[Part] | None) -> Outcome:
-    header, body = _split(text)
-    if header is not None:
-        return _of_header(header, body, output)
-    start = text.lstrip()
-    if _is_denial(start):
-        return Outcome("denied", text)
-    if _is_abort(start):
-        return Outcome("interrupted", text)
-    if start.startswith(_FAILED_START):
-        return Outcome("error", text)
-    # `error: ` was Codex' own word in these two tools; any other tool may print it.
-    if tool in ("shell", "apply_patch") and start.startswith("error: "):
-        return Outcome("error", text)
-    return Outcome("ok", text)
-
-
-def _of_header(header: str, body: str, output: str | list[Part] | None) -> Outcome:
+def _of_header(header: str, body: str, last: str) -> Outcome:
     codes = _EXIT.findall(header)
     code = int(codes[-1]) if codes else None
+    if code is not None and not -(2**63) <= code < 2**63:
+        code = None
     if code == 0:
         return Outcome("ok", body, 0)
     if any(text in header for text in _DENIED):
@@ -115,19 +167,33 @@ def _of_header(header: str, body: str, output: str | list[Part] | None) -> Outco
     if code is not None:
         return Outcome("error", body, code)
     if header.partition("\n")[0] == "Script failed":
-        return Outcome("denied" if _script_was_denied(output) else "error", body)
+        reason = last.removeprefix(_SCRIPT_ERROR)
+        refused = reason != last and _refusal(reason, "") == "denied"
+        return Outcome("denied" if refused else "error", body)
     return Outcome("ok", body)
 
 
-def _script_was_denied(output: str | list[Part] | None) -> bool:
-    if not isinstance(output, list) or not output:
-        return False
-    last = output[-1].text or ""
-    return last.startswith(_SCRIPT_ERROR) and _is_denial(last[len(_SCRIPT_ERROR) :])
+def _refusal(text: str, tool: str) -> Status | None:
+    """Whether a text tells that a call was refused, or (an error) reads so and tells that it could not begin."""
+    if tool.startswith(_MCP):
+        return "denied" if text.startswith(_DENIED_ANY_TOOL) else None
+    command = _DENIED_COMMAND.match(text)
+    if text.rstrip() == _EMPTY_PATCH or (
+        command is not None and text.startswith(_NOT_STARTED, command.end())
+    ):
+        return "error"
+    if command is not None or text.startswith(_DENIED_START):
+        return "denied"
+    if tool in _SHELLS and _RULED_OUT.match(text) is not None:
+        return "denied"
+    return None
 
 
-def _is_denial(text: str) -> bool:
-    return text.startswith(_DENIED_START) or _DENIED_COMMAND.match(text) is not None
+def _is_failure(text: str, tool: str) -> bool:
+    if tool.startswith(_MCP):
+        return text.startswith((*_FAILED_ANY_TOOL, _FAILED_MCP))
+    own = _FAILED_BY_TOOL.get(tool.removeprefix(_COLLABORATION))
+    return text.startswith(_FAILED_START) or (own is not None and text.startswith(own))
 
 
 def _is_abort(text: str) -> bool:

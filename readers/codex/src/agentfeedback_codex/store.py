@@ -1,4 +1,4 @@
-"""Where rollouts lie: `sessions` at any depth and `archived_sessions`, one session for each id (details 14.2, D7, D13)."""
+"""Where rollouts are: `sessions` at any depth and `archived_sessions`, one session for each id."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _rollouts(report: Report, root: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _one_for_each_id(report: Report, rollouts: Iterable[os.DirEntry[str]]) -> dict[str, Session]:
-    """The plain file before a compressed one (D7), then the one written last, then the last path."""
+    """The plain file before a compressed one, then the one written last, then the last path."""
     found: dict[str, list[Session]] = {}
     for entry in rollouts:
         id = session_id(entry.name)
