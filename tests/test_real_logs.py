@@ -23,19 +23,20 @@ from agentfeedback.wire import plain
 from pytest_agentfeedback import laws
 from pytest_agentfeedback.recorder import Recorder, Recording
 
-#: By harness: the stores below its folder of real logs, and where such a store lies in a home.
+#: By harness: the stores among the real logs, and where such a store lies in a home.
 STORES = {
-    "claude-code": ("*/", ".claude"),
-    "codex": ("*/", ".codex"),
-    "copilot": ("home", ".copilot"),
-    "gemini-cli": ("home", ".gemini"),
-    "opencode-v1": ("*/", ".local/share/opencode"),
+    "claude-code": ("claude-code/*/", ".claude"),
+    "codex": ("codex/*/", ".codex"),
+    "copilot": ("copilot/**/home/", ".copilot"),
+    "gemini-cli": ("gemini-cli/**/home/", ".gemini"),
+    "opencode-v1": ("opencode-v1/*/", ".local/share/opencode"),
+    "opencode-v2": ("opencode-v2-engine/", ".local/share/opencode"),
 }
 #: Bytes of the longest log that is cut, and into how many pieces.
 LONGEST, PIECES = 1 << 20, 8
 
 #: How calls ended is counted with the result: counts of it add up where both are one record.
-IN_ONE_RECORD = {"opencode-v1"}
+IN_ONE_RECORD = {"opencode-v1", "opencode-v2"}
 ENDINGS = {"tool_errors", "denials", "interrupts"}
 
 Sessions = Callable[[Reader], Iterator[Session]]
@@ -53,7 +54,7 @@ def sessions(real: Path, tmp_path: Path) -> Sessions:
 
     def found(reader: Reader) -> Iterator[Session]:
         stores, place = STORES[reader.harness]
-        for number, store in enumerate(sorted((real / reader.harness).glob(stores))):
+        for number, store in enumerate(sorted(real.glob(stores))):
             home = tmp_path / str(number)
             shutil.copytree(store, home / place)
             report = Report(reader.harness)

@@ -74,6 +74,12 @@ def test_a_member_of_a_wrong_type_is_absent(log: Written) -> None:
         "? what",
         "/é",
         "no <session_context>",
+        "<session_context>",
+        "<session_context> is what I got in my terminal, explain",
+        "<session_context>\nis cut off",
+        "<session_context> x\n</session_context>",
+        "<session_context>\nx\n</session_context>\nWhat is this?",
+        "</session_context>",
     ],
 )
 def test_what_a_person_typed_is_a_prompt(log: Written, text: str) -> None:
@@ -92,7 +98,7 @@ def test_what_a_person_typed_is_a_prompt(log: Written, text: str) -> None:
         "/help",
         " /chat-save x",
         [{"text": "/compress"}],
-        "<session_context>\nx",
+        "<session_context>\nx\n</session_context>",
         "I ran the following shell command:\n```sh\nls\n```",
         "- **Workspace Directories:**\n  - /srv/app",
         [{"functionResponse": {}}],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,6 +14,16 @@ if TYPE_CHECKING:
     from conftest import Written
 
     Call = Callable[..., dict[str, Any]]
+
+CONTEXT = "<session_context>\nThis is another context.\n</session_context>"
+#: What a person may type about it.
+LOOK_ALIKE = (
+    "<session_context> is what I got in my terminal, explain",
+    "<session_context>\nis cut off",
+    CONTEXT + "\nWhat is this?",
+    "What is this?\n" + CONTEXT,
+    CONTEXT.replace("\n", " "),
+)
 
 
 def test_copies_give_nothing(log: Written, call: Call) -> None:
@@ -27,6 +39,32 @@ def test_copies_give_nothing(log: Written, call: Call) -> None:
     assert log.prompts() == ["m1", "m2"]
     assert (timeline.counts().entries, timeline.counts().tool_calls) == (7, 0)
     assert (timeline.final_excerpt, timeline.model) == ("Said.", "m-1")
+
+
+def test_the_context_may_be_any_part(log: Written) -> None:
+    """A message with the harness's context in any of its parts is recorded again."""
+    log.user("one")
+    log.message("user", [{"text": "one"}, {"text": CONTEXT}])
+    log.user("one")
+    assert log.prompts() == ["m1"]
+
+
+def test_a_thought_or_an_answer_is_no_context(log: Written) -> None:
+    """Only what stands as a text opens a block."""
+    log.user("one")
+    answer = {"functionResponse": {"response": {"output": CONTEXT}}, "text": CONTEXT}
+    log.message("user", [answer, {"text": CONTEXT, "thought": True}, {"text": "two"}])
+    log.user("one")
+    assert log.prompts() == ["m1", "m2", "m3"]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(typed=st.lists(st.sampled_from(["one", "two", *LOOK_ALIKE]), min_size=1))
+def test_words_that_look_like_a_context_open_no_block(log: Written, typed: list[str]) -> None:
+    """Whatever a person types, it is a prompt, and so is what is typed after it."""
+    log.lines.clear()
+    spans = [log.user(text) for text in typed]
+    assert log.prompts() == spans
 
 
 def test_merged_texts_are_copies(log: Written) -> None:

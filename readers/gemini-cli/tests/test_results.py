@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     Make = Callable[..., dict[str, Any]]
 
 SHELL = "run_shell_command"
+BLOCKED = "Tool execution blocked: not today"
+UNASKED = (
+    'Tool execution for "%s" requires user confirmation, '
+    "which is not supported in non-interactive mode."
+)
+CANCELLED = "[Operation Cancelled] Reason: User denied execution."
+POLICY = "Tool execution denied by policy."
 
 
 @pytest.fixture
@@ -44,6 +51,17 @@ def wrapped(text: str, before: str = "") -> str:
         ("cancelled", "[Operation Cancelled] Reason: User denied execution.", "denied"),
         ("error", "Tool execution denied by policy.", "denied"),
         ("error", "Tool execution denied by policy. Because.", "denied"),
+        ("error", "Tool execution blocked: house rule: not on a Friday", "denied"),
+        ("error", UNASKED % "Shell", "denied"),
+        ("error", UNASKED % "Replace a text", "denied"),
+        ("error", UNASKED % "Shell" + " It is not.", "error"),
+        ("error", UNASKED % 'a" and "b', "error"),
+        ("error", f"MCP tool 'x' reported tool error: {BLOCKED}", "error"),
+        ("error", "Tool execution blocked", "error"),
+        ("success", BLOCKED, "ok"),
+        ("success", UNASKED % "Shell", "ok"),
+        ("cancelled", BLOCKED, "interrupted"),
+        ("cancelled", UNASKED % "Shell", "interrupted"),
         ("success", "Tool execution denied by policy.", "ok"),
         ("cancelled", "Tool execution denied by policy.", "interrupted"),
         ("error", "[Operation Cancelled] Reason: User denied execution.", "error"),
@@ -200,6 +218,37 @@ def test_a_printed_trailer_is_no_trailer(ended: Callable[..., Any], display: Any
     assert ended(text, resultDisplay=display) == ("ok", None)
     assert ended(text) == ("error", 9)
     assert ended(text, resultDisplay={"x": 1}) == ("error", 9)
+
+
+@pytest.mark.parametrize("code", [1 << 63, -(1 << 63) - 1, 1 << 64, 10**4000])
+def test_an_exit_code_beyond_64_bits_counts_as_absent(ended: Callable[..., Any], code: int) -> None:
+    """Such a code tells no failure; a signal beside it does."""
+    assert ended(f"Output: x\nExit Code: {code}") == ("ok", None)
+    assert ended(f"Output: x\nExit Code: {code}", "error") == ("error", None)
+    assert ended(f"Output: x\nExit Code: {code}\nSignal: 9") == ("error", None)
+
+
+@pytest.mark.parametrize("code", [(1 << 63) - 1, -(1 << 63)])
+def test_an_exit_code_of_64_bits_counts(ended: Callable[..., Any], code: int) -> None:
+    """The largest and the least one are exit codes."""
+    assert ended(f"Output: x\nExit Code: {code}") == ("error", code)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from([BLOCKED, UNASKED % "Shell", POLICY, CANCELLED]), min_size=1),
+    st.sampled_from([None, 4]),
+    st.booleans(),
+)
+def test_a_printed_refusal_is_output(
+    ended: Callable[..., Any], lines: list[str], code: int | None, wrap: bool
+) -> None:
+    """A command that prints how refusals start is refused by nobody."""
+    printed = "\n".join(lines)
+    trailer = "" if code is None else f"\nExit Code: {code}"
+    text = f"Output: {printed}{trailer}\nProcess Group PGID: 7"
+    want = ("ok" if code is None else "error", code)
+    assert ended(wrapped(text) if wrap else text, resultDisplay=printed) == want
 
 
 LINES = st.sampled_from(

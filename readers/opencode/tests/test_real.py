@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+#: What the engine of OpenCode 2 inside V1 wrote, and its session whose last message is not complete.
+ENGINE = "../opencode-v2-engine"
+UNFINISHED = "ses_dd279b42dffe5qQUKCMSfOq54I"
 STATES = ("00-after-first-run-exited", "10-live-pending-permission", "30-final-after-exit")
 
 
@@ -21,9 +24,9 @@ def laid(store: Any, real: Path, state: str) -> None:
 def test_real_sessions_tell_what_happened(store: Any, opencode: Any, real: Path) -> None:
     """Prompts and calls of every real session are those that truly happened."""
     seen = 0
-    for state in STATES:
+    for state in (*STATES, "1.3.2", ENGINE):
         laid(store, real, state)
-        sessions, report = store.find()
+        sessions, report = store.find("opencode-v2" if state == ENGINE else "opencode-v1")
         assert report.state == "present"
         wanted = json.loads((real / state / "expected.json").read_text())
         assert set(sessions) == {each["session_id"] for each in wanted if not each["parent_id"]}
@@ -35,11 +38,13 @@ def test_real_sessions_tell_what_happened(store: Any, opencode: Any, real: Path)
             assert prompts == [prompt["span"] for prompt in want["prompts"]]
             calls = [call for entry in timeline.entries for call in entry.calls]
             told = [(c.span, c.tool, c.status or "no_result", c.exit_code) for c in calls]
-            assert told == [
+            expected = [
                 (c["span"], c["tool"], c["status"], c["exit_code"] or None) for c in want["calls"]
             ]
+            # An assistant message that never was completed is not read while it is the last.
+            assert told == expected if want["session_id"] != UNFINISHED else told == expected[:-1]
             seen += 1
-    assert seen == 23
+    assert seen == 23 + 32 + 21
 
 
 def test_real_logs_only_grow(store: Any, real: Path) -> None:

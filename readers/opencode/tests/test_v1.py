@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 NOTE = "out\n\n<shell_metadata>\n%s\n</shell_metadata>"
+OLD_NOTE = NOTE.replace("shell_metadata", "bash_metadata")
+REJECTED = "The user rejected permission to use this specific tool call."
 
 
 def calls(store: Any) -> list[tuple[str, str | None, int | None, str]]:
@@ -128,10 +130,17 @@ def test_exit(store: Any, opencode: Any, exit: object, want: tuple[str, int | No
         (NOTE % "something else", "ok"),
         ("User aborted the command", "ok"),
         (NOTE % "User aborted the command" + NOTE % "fine", "ok"),
+        (OLD_NOTE % "bash tool terminated command after exceeding timeout 1500 ms", "error"),
+        (OLD_NOTE % "User aborted the command", "interrupted"),
+        (OLD_NOTE % "shell tool terminated command after exceeding timeout 1500 ms", "ok"),
+        (NOTE % "bash tool terminated command after exceeding timeout 1500 ms", "ok"),
+        (OLD_NOTE % "User aborted the command" + NOTE % "fine", "ok"),
+        (NOTE % "User aborted the command" + OLD_NOTE % "fine", "ok"),
+        ("bash tool terminated command after exceeding timeout 1500 ms", "ok"),
     ],
 )
 def test_exit_null(store: Any, opencode: Any, output: str, want: str) -> None:
-    """Without an exit code the note after the last `<shell_metadata>` decides; what the command printed does not."""
+    """Without an exit code the note after the last opening tag decides; what the command printed does not."""
     assert called(store, opencode.tool(output=output, metadata={"exit": None})) == (want, None)
 
 
@@ -159,6 +168,10 @@ def test_no_exit_is_ok(store: Any, opencode: Any, metadata: object) -> None:
         ("task", "Task cancelled.", "error"),
         ("bash", "Task cancelled", "error"),
         ("read", "File not found", "error"),
+        ("bash", "Error: The user rejected permission to use this specific tool call.", "denied"),
+        ("stock", f"MCP error -32001: {REJECTED}", "error"),
+        ("stock", f"the log says: {REJECTED}", "error"),
+        ("stock", "MCP error -32001: The user dismissed this question", "error"),
     ],
 )
 def test_error(store: Any, opencode: Any, name: str, error: str, want: str) -> None:

@@ -1,4 +1,4 @@
-"""The events and members seen in logs of the verified version, for `agentfeedback doctor --formats`."""
+"""The events and members seen in logs of the verified versions, for `agentfeedback doctor --formats`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ _DATA = {
     "abort": Fields("reason"),
     "assistant.message": Fields(
         """
-        apiCallId content interactionId messageId model originatingMessageId parentToolCallId rte
-        toolRequests turnId
+        apiCallId content interactionId messageId model originatingMessageId outputTokens
+        parentToolCallId rte toolRequests turnId
         """
     ),
     "assistant.turn_end": Fields("parentToolCallId turnId"),
     "assistant.turn_start": Fields("interactionId parentToolCallId turnId"),
+    "hook.end": Fields("error hookInvocationId hookType output success"),
+    "hook.start": Fields("hookInvocationId hookType input"),
     "permission.completed": Fields("decisionSource requestId result toolCallId"),
     "permission.requested": Fields(
         "agentMode ownerSessionId permissionMode permissionRequest promptRequest requestId toolCallId"
@@ -27,8 +29,8 @@ _DATA = {
     ),
     "session.resume": Fields(
         """
-        alreadyInUse context contextTier eventCount reasoningEffort remoteSteerable resumeTime
-        selectedModel
+        alreadyInUse context contextTier eventCount eventsFileSizeBytes reasoningEffort
+        remoteSteerable resumeTime selectedModel
         """
     ),
     "session.shutdown": Fields(
@@ -60,6 +62,9 @@ _DATA = {
         """
     ),
     "system.message": Fields("content interactionId metadata role"),
+    "system.notification": Fields(
+        "content kind", inside={"kind": Fields("description exitCode shellId type")}
+    ),
     "tool.execution_complete": Fields(
         """
         error fileEdits interactionId isUserRequested model parentToolCallId result rte
@@ -72,23 +77,44 @@ _DATA = {
         },
     ),
     "tool.execution_start": Fields(
-        "arguments model parentToolCallId shellToolInfo toolCallId toolName toolTitle turnId"
+        """
+        arguments mcpServerName mcpToolName model parentToolCallId shellToolInfo toolCallId toolName
+        toolTitle turnId
+        """
     ),
     "tool.user_requested": Fields("arguments toolCallId toolName"),
     "user.message": Fields(
         """
-        content delivery interactionId isAutopilotContinuation messageId parentAgentTaskId source
+        attachments content delivery interactionId isAutopilotContinuation messageId parentAgentTaskId source
         supportedNativeDocumentMimeTypes transformedContent turnId
         """
     ),
 }
 
+#: Seen in published logs (0.0.420 to 1.0.77); what they hold is not looked into.
+_PUBLISHED = (
+    "session.auto_mode_resolved",
+    "session.compaction_complete",
+    "session.compaction_start",
+    "session.info",
+    "session.mode_changed",
+    "session.permissions_changed",
+    "session.plan_changed",
+    "session.task_complete",
+    "session.truncation",
+    "session.usage_checkpoint",
+    "session.warning",
+    "session.workspace_file_changed",
+    "skill.invoked",
+)
+
 KNOWN = Known(
-    verified=("1.0.102",),
+    verified=("1.0.64", "1.0.85", "1.0.102"),
     version="data.copilotVersion",
     records=Fields(
         "agentId data id parentId timestamp",
         by="type",
-        kinds={type: Fields(inside={"data": data}) for type, data in _DATA.items()},
+        kinds=dict.fromkeys(_PUBLISHED, Fields())
+        | {type: Fields(inside={"data": data}) for type, data in _DATA.items()},
     ),
 )

@@ -44,6 +44,7 @@ class Data(Record, rename="camel"):
     result: Result | None = None
     error: Problem | None = None
     shell_execution: ShellExecution | None = None
+    kind: Raw = Raw()
 
 
 class Event(Record, rename="camel"):
@@ -56,7 +57,16 @@ class Event(Record, rename="camel"):
     data: Data | None = None
 
 
-class Arguments(Record):
-    """What a tool was given, as far as one member goes: the shell command."""
+class Arguments(Record, rename="camel"):
+    """What a tool was given, as far as it matters: the shell command, and the shell it is about."""
 
     command: str | None = None
+    shell_id: str | None = None
+
+
+class Notification(Record, rename="camel"):
+    """The `kind` of a `system.notification`: what the harness tells the model by itself."""
+
+    type: str | None = None
+    shell_id: str | None = None
+    exit_code: int | None = None

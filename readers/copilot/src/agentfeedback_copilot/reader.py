@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentfeedback.log import Log, small_file
 from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
-from agentfeedback.record import Raw, decoder
+from agentfeedback.record import Raw, decoder, value
 from agentfeedback.refs import valid_id
 from agentfeedback.teller import Teller
 
-from .lines import Arguments, Data, Event
-from .results import outcome
+from .lines import Arguments, Data, Event, Notification
+from .results import of_64_bits, outcome
 from .workspace import recorded_directory
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ _LOG = "events.jsonl"
 _WORKSPACE = "workspace.yaml"
 _WORKSPACE_BYTES = 65_536
 _SHELLS = ("bash", "powershell")
+#: Tools that show what a command in a shell goes on printing, and how it ended.
+_SHELL_READERS = ("read_bash", "read_powershell", "write_bash", "write_powershell")
+_SHELL_COMPLETED = "shell_completed"
 _ABORTED = "Operation aborted by user"
 
 _arguments = decoder(Arguments)
@@ -68,13 +71,25 @@ class Copilot(Reader):
             events.tell(event)
 
 
+class _Called(NamedTuple):
+    """What decides how the result of a call is read.
+
+    `shell`: its tool runs commands in a shell. `reads`: the shell whose output it shows.
+    """
+
+    shell: bool
+    reads: str | None
+
+
 class _Events:
     """Tells one log, event by event. Every event is an entry."""
 
     def __init__(self, timeline: Teller) -> None:
         self._timeline = timeline
-        #: The calls that have not completed yet, and whether their tool runs commands in a shell.
-        self._running: dict[str, bool] = {}
+        #: The calls that have not completed yet.
+        self._running: dict[str, _Called] = {}
+        #: By shell: the call whose command goes on in it, until how that ended is recorded.
+        self._left_running: dict[str, str] = {}
 
     def tell(self, event: Event) -> None:
         verb = _VERBS.get(event.type)
@@ -82,6 +97,10 @@ class _Events:
             self._timeline.entry(event.id or None, event.timestamp)
         else:
             verb(self, event, event.data or _NOTHING)
+
+    def _resume(self, event: Event, data: Data) -> None:
+        self._left_running.clear()  # shells end with the process, and another uses their names again
+        self._session(event, data)
 
     def _session(self, event: Event, data: Data) -> None:
         cwd = data.context.cwd if data.context is not None else None
@@ -112,16 +131,32 @@ class _Events:
         command = known.command if known is not None else None
         told = self._timeline.call(id, tool, input=given or None, command=command)
         if told and id is not None:
-            self._running[id] = tool in _SHELLS or not _is_absent(data.shell_tool_info)
+            shell = tool in _SHELLS or not _is_absent(data.shell_tool_info)
+            reads = (known.shell_id if known is not None else None) or ""
+            self._running[id] = _Called(shell, reads if tool in _SHELL_READERS else None)
 
     def _complete(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp, None, data.model)
         id = data.tool_call_id
         # Only the first completion of a call is its result, even where it tells less than a later one.
-        shell = self._running.pop(id, None) if id is not None else None
-        if shell is not None:
-            told = outcome(data, shell=shell)
-            self._timeline.result(id, told.status, told.content, told.exit_code)
+        called = self._running.pop(id, None) if id is not None else None
+        if id is None or called is None:
+            return
+        ended = outcome(data, shell=called.shell, reads=called.reads)
+        if ended.running is not None:
+            self._left_running[ended.running] = id
+        elif called.reads is not None and ended.exit_code is not None:
+            self._left_running.pop(called.reads, None)  # this call is the one that failed with it
+        self._timeline.result(id, ended.status, ended.content, ended.exit_code)
+
+    def _notification(self, event: Event, data: Data) -> None:
+        self._timeline.entry(event.id or None, event.timestamp)
+        ended = value(data.kind, Notification)
+        if ended is None or ended.type != _SHELL_COMPLETED or ended.shell_id is None:
+            return
+        call, code = self._left_running.pop(ended.shell_id, None), of_64_bits(ended.exit_code)
+        if call is not None and code:
+            self._timeline.refine(call, "error", "", code)
 
     def _permission(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp)
@@ -140,7 +175,7 @@ class _Events:
 _Verb = Callable[[_Events, Event, Data], None]
 _VERBS: dict[str | None, _Verb] = {
     "session.start": _Events._session,
-    "session.resume": _Events._session,
+    "session.resume": _Events._resume,
     "session.context_changed": _Events._directory_changed,
     "session.model_change": _Events._model_changed,
     "user.message": _Events._user_message,
@@ -149,6 +184,7 @@ _VERBS: dict[str | None, _Verb] = {
     "tool.execution_complete": _Events._complete,
     "permission.completed": _Events._permission,
     "abort": _Events._abort,
+    "system.notification": _Events._notification,
 }
 
 

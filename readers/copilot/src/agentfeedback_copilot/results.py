@@ -1,4 +1,4 @@
-"""How a call ended, by what its `tool.execution_complete` holds (details 14.3). Pure."""
+"""How a call ended, by what its `tool.execution_complete` holds (README, "Shell results"). Pure."""
 
 from __future__ import annotations
 
@@ -11,50 +11,93 @@ from .lines import Data
 
 #: The line with which the harness closes the output of a shell.
 _CLOSING = re.compile(
-    r"<(?:detached command with )?shellId: [^\n]* completed with exit code (-?[0-9]{1,18})>\s*",
+    r"<(?:(?:detached command with )?shellId: (?P<shell>[^\n]*) completed|exited)"
+    r" with exit code (?P<code>-?[0-9]+)>\s*",
     re.ASCII,
 )
 #: Lines the harness may add below it.
 _REMARKS = ("<sandbox is active ", "<this failure may be caused by t")
+#: The last line of a result whose command goes on running in a shell.
+_GOES_ON = re.compile(
+    r"<command (?:started in background with shellId: (?P<started>[^\n]*)"
+    r"|with shellId: (?P<kept>[^\n]*?) (?:is still running after |moved to background by the user)[^\n]*)>\s*",
+    re.ASCII,
+)
 _DENIED = ("rejected", "denied")
+#: Digits of the longest exit code that counts, one of 64 bits.
+_MOST_DIGITS = 19
 
 
 class Outcome(NamedTuple):
-    """How a call ended; `exit_code` is None unless a failing one is recorded."""
+    """How a call ended.
+
+    `exit_code` is None unless a failing one is recorded; `running` names the shell in which the
+    command went on after its call.
+    """
 
     status: Status
     content: str
-    exit_code: int | None
+    exit_code: int | None = None
+    running: str | None = None
 
 
-def outcome(data: Data, *, shell: bool) -> Outcome:
-    """The outcome of a completed call; `shell` says that its tool runs commands in a shell."""
+def outcome(data: Data, *, shell: bool, reads: str | None = None) -> Outcome:
+    """The outcome of a completed call.
+
+    `shell` says that its tool runs commands in a shell. `reads` names the shell of which it shows
+    the output, where it runs none itself.
+    """
     content = (data.result.content if data.result is not None else None) or ""
     error = data.error
     if not content and error is not None:
         content = error.message or ""
     code: int | None = None
-    if shell or data.shell_execution is not None:
-        content, code = without_closing(content)
-        if data.shell_execution is not None and data.shell_execution.exit_code is not None:
-            code = data.shell_execution.exit_code
+    running: str | None = None
+    if shell or reads is not None or data.shell_execution is not None:
+        running = goes_on(content) if shell else None
+        content, code = without_closing(content, of=reads)
+        if data.shell_execution is not None:
+            recorded = of_64_bits(data.shell_execution.exit_code)
+            code = code if recorded is None else recorded
     if not data.success and error is not None and error.code in _DENIED:
-        return Outcome("denied", content, None)
+        return Outcome("denied", content)
     if data.success and not code:
-        return Outcome("ok", content, None)
+        return Outcome("ok", content, running=running)
     return Outcome("error", content, code or None)
 
 
-def without_closing(content: str) -> tuple[str, int | None]:
-    """An output without its closing line, and the exit code that line tells; as it is where there is none."""
+def without_closing(content: str, *, of: str | None = None) -> tuple[str, int | None]:
+    """An output without its closing line, and the exit code that line tells; as it is where there is none.
+
+    `of` names the shell that a closing line must be of where it names one.
+    """
+    start, line = _last_line(content)
+    closing = _CLOSING.fullmatch(line)
+    if closing is None or (of is not None and closing["shell"] not in (None, of)):
+        return content, None
+    digits = closing["code"]
+    short = len(digits.lstrip("-")) <= _MOST_DIGITS
+    return content[:start].rstrip("\r\n"), of_64_bits(int(digits)) if short else None
+
+
+def goes_on(content: str) -> str | None:
+    """The shell in which a command goes on running, by the last line of its call's result."""
+    found = _GOES_ON.fullmatch(_last_line(content)[1])
+    return (found["started"] or found["kept"]) if found is not None else None
+
+
+def of_64_bits(code: int | None) -> int | None:
+    """An exit code; one that no 64 bits hold counts as absent."""
+    return code if code is not None and -(1 << 63) <= code < 1 << 63 else None
+
+
+def _last_line(content: str) -> tuple[int, str]:
+    """The last line of an output but for blank ones and remarks, and where it starts."""
     end = len(content)
     while end >= 0:
         start = content.rfind("\n", 0, end) + 1
         line = content[start:end]
         if line and not line.isspace() and not line.startswith(_REMARKS):
-            closing = _CLOSING.fullmatch(line)
-            if closing is None:
-                break
-            return content[:start].rstrip("\r\n"), int(closing[1])
+            return start, line
         end = start - 1
-    return content, None
+    return 0, ""

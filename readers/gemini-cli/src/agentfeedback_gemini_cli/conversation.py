@@ -10,10 +10,10 @@ from agentfeedback.teller import Teller
 from .lines import Arguments, Line, Part, Set, ToolCall, only_responses, texts
 from .results import outcome
 
+#: How the part of a `user` message starts and ends that the harness puts before the conversation.
+_CONTEXT = ("<session_context>\n", "</session_context>")
 #: Starts of `user` texts that the harness wrote itself.
-_CONTEXT = "<session_context>"
 _HARNESS_WROTE = (
-    _CONTEXT,
     "I ran the following shell command:\n```sh",
     "- **Workspace Directories:**\n",
 )
@@ -97,7 +97,7 @@ class Conversation:
     def _user(self, line: Line, id: str) -> None:
         parts = texts(line.content)
         text = "\n".join(parts)
-        copied = self._is_copy_of_user(line.content, parts, text)
+        copied = self._is_copy_of_user(line.content, parts)
         self._known.update(map(hash, parts))
         self._entry(line, id)
         if copied or only_responses(line.content) or not self._typed:
@@ -105,10 +105,8 @@ class Conversation:
         if not text.startswith(_HARNESS_WROTE) and _SLASH_COMMAND.match(text) is None:
             self._timeline.prompt(text)
 
-    def _is_copy_of_user(
-        self, content: str | list[Part] | None, parts: list[str], text: str
-    ) -> bool:
-        if text.startswith(_CONTEXT):
+    def _is_copy_of_user(self, content: str | list[Part] | None, parts: list[str]) -> bool:
+        if any(part.startswith(_CONTEXT[0]) and part.endswith(_CONTEXT[1]) for part in parts):
             self._recording_again = True
         elif self._recording_again and not only_responses(content):
             self._recording_again = all(hash(part) in self._known for part in parts)

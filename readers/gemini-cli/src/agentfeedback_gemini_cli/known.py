@@ -1,4 +1,4 @@
-"""The records and members seen in logs of the verified version, for `agentfeedback doctor --formats`."""
+"""The records and members seen in logs of the verified versions, for `agentfeedback doctor --formats`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONTROL = Fields(
 
 # Logs of Gemini CLI do not record the version that wrote them.
 KNOWN = Known(
-    verified=("0.61.0",),
+    verified=("0.54.4", "0.61.0"),
     records=Fields(
         by="type",
         kinds={

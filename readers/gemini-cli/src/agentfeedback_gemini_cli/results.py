@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from agentfeedback.record import Raw, conform, decoder, loads
@@ -16,11 +17,16 @@ _STATUS: dict[str | None, Status] = {
     "cancelled": "interrupted",
 }
 _SHELL = "run_shell_command"
-#: How the result of a refused call starts, by how it ended.
-_DENIED: dict[Status, str] = {
-    "interrupted": "[Operation Cancelled] Reason: User denied execution.",
-    "error": "Tool execution denied by policy.",
+#: How the result of a refused call starts, by how it ended. A hook's reason follows the last one.
+_DENIED: dict[Status, tuple[str, ...]] = {
+    "interrupted": ("[Operation Cancelled] Reason: User denied execution.",),
+    "error": ("Tool execution denied by policy.", "Tool execution blocked: "),
 }
+#: The result of a call that needs a confirmation where nobody can give one; the tool is named as it calls itself.
+_NOBODY_TO_ASK = re.compile(
+    r'Tool execution for "[^"\n]*" requires user confirmation,'
+    r" which is not supported in non-interactive mode\."
+)
 _REACHED = "GOAL"
 _STOPPED = "ABORTED"
 
@@ -41,7 +47,7 @@ def outcome(call: ToolCall) -> Outcome | None:
     if status is None:
         return None
     text = _text(call)
-    if status in _DENIED and text.startswith(_DENIED[status]):
+    if _is_refusal(status, text):
         return Outcome("denied", text)
     if status == "ok":
         status = _of_subagent(call.result_display)
@@ -53,6 +59,13 @@ def outcome(call: ToolCall) -> Outcome | None:
         if failed:
             return Outcome("error", text, code)
     return Outcome(status, text)
+
+
+def _is_refusal(status: Status, text: str) -> bool:
+    # At its start: a server's words, and what a command printed, come behind words of the harness.
+    if text.startswith(_DENIED.get(status, ())):
+        return True
+    return status == "error" and _NOBODY_TO_ASK.fullmatch(text) is not None
 
 
 def _text(call: ToolCall) -> str:

@@ -20,7 +20,9 @@ _SIGNAL = "Signal: "
 #: The lines of the trailer, in their order; each is there at most once.
 _TRAILER = ("Error: ", _EXIT, _SIGNAL, "Background PIDs: ", "Process Group PGID: ")
 _NO_SIGNAL = "(none)"
-_CODE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+#: An exit code; one that no 64 bits hold counts as absent.
+_CODE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 #: How many characters of the ends of text and display are compared where one of them was cut short.
 _COMPARED = 4096
 
@@ -63,7 +65,8 @@ def failure(text: str, starts: list[int]) -> tuple[bool, int | None]:
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else None].rstrip()
         if line.startswith(_EXIT) and (exit := _CODE.fullmatch(line[len(_EXIT) :])):
-            code = int(exit[0]) or None
+            told = int(exit[0])
+            code = told if told and _LEAST <= told <= _MOST else None
         elif line.startswith(_SIGNAL) and line[len(_SIGNAL) :] != _NO_SIGNAL:
             failed = True
     return failed or code is not None, code

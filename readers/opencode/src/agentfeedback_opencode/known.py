@@ -13,7 +13,7 @@ _V1_PART = Fields("callID data id ignored messageID metadata state synthetic tex
 _V1_PARTS = ("file", "patch", "reasoning", "step-finish", "step-start", "text", "tool")
 
 V1 = Known(
-    verified=("1.18.33",),
+    verified=("1.3.2", "1.17.19", "1.18.33", "1.18.34"),
     records=Fields(
         by="kind",
         kinds={
@@ -35,7 +35,8 @@ _V2_ITEM = Fields(
     },
 )
 _V2_MESSAGE = Fields(
-    "content data error id location model outcome previous text time", inside={"content": _V2_ITEM}
+    "content data error finish id location model outcome previous text time",
+    inside={"content": _V2_ITEM},
 )
 _V2_MESSAGES = (
     "agent-switched",
@@ -51,9 +52,9 @@ _V2_MESSAGES = (
     "user",
 )
 
-# Second-hand: no OpenCode 2 was run for the reader.
+# First-hand: the engine inside V1 1.18.34. No OpenCode 2 itself was run for the reader.
 V2 = Known(
-    verified=(),
+    verified=("1.18.34",),
     records=Fields(
         by="kind",
         kinds={

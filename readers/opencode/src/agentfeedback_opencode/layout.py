@@ -63,7 +63,7 @@ class SessionLog(RowLog):
             yield from given.onward(self._laid_out(connection))
 
     def _laid_out(self, connection: sqlite3.Connection) -> Iterator[bytes]:
-        query = f"SELECT directory FROM {self._schema.table} WHERE id = ?"
+        query = f"SELECT directory FROM {self._row.table} WHERE id = ?"
         found = connection.execute(query, (self._id,)).fetchone()
         if found is None:
             raise Unreadable("the session was deleted since it was listed")

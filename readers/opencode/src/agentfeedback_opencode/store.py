@@ -18,21 +18,32 @@ from agentfeedback.reader import Home, Report, Session, StoreState, reason_of
 from .database import Database, Databases
 
 UNSUPPORTED = "unsupported session store format: "
-#: A database with this table is OpenCode 2's alone.
-V2_TABLE = "session_v2"
+#: The table of sessions of V1, and that of OpenCode 2.
+V1_TABLE, V2_TABLE = "session", "session_v2"
+SESSION = ("id", "parent_id", "directory", "time_created", "time_updated")
+MESSAGE_V2 = ("id", "session_id", "type", "seq", "data")
+V1_COLUMNS = {
+    V1_TABLE: SESSION,
+    "message": ("id", "session_id", "time_created", "data"),
+    "part": ("id", "message_id", "session_id", "data"),
+}
+_SECOND_ENGINE = {V1_TABLE: SESSION, "session_message": MESSAGE_V2, "message": ("session_id",)}
 
 
 @frozen
 class Schema:
-    """What one of the two readers needs of a database: its session table, and all columns it selects.
+    """What one of the two readers needs of a database of its own: its session table, and all columns it selects.
 
-    `layout` gives the lines of the session with an id, in order.
+    `layout` gives the lines of the session with an id, in order. `by_second_engine` says which
+    sessions in V1's tables are this reader's too: those that the second engine of V1 wrote, or all
+    others.
     """
 
     harness: str
     table: str
     layout: Callable[[sqlite3.Connection, str], Iterator[bytes]]
     columns: dict[str, tuple[str, ...]]
+    by_second_engine: bool
     #: The same of tables that need not be there.
     optional: dict[str, tuple[str, ...]] = field(factory=dict)
 
@@ -43,6 +54,7 @@ class Row:
 
     databases: Databases
     database: Database
+    table: str
     directory: str
 
 
@@ -53,7 +65,8 @@ class Unsupported(Exception):
 #: The databases of each run: one run has one `Home`, and with it the snapshots go.
 _RUNS: WeakKeyDictionary[Home, Databases] = WeakKeyDictionary()
 
-_Listed = list[tuple[bytes, Any, Any]]
+#: Table, id, directory and time of each session.
+_Listed = list[tuple[str, bytes, Any, Any]]
 
 
 def sessions(home: Home, schema: Schema, report: Report) -> Iterator[Session]:
@@ -84,7 +97,7 @@ def sessions(home: Home, schema: Schema, report: Report) -> Iterator[Session]:
         present = True
         stamp = database.stamp
         written = max(stamp.file.mtime, stamp.wal.mtime if stamp.wal is not None else 0)
-        for raw_id, raw_directory, updated in rows:
+        for table, raw_id, raw_directory, updated in rows:
             id = text(raw_id)
             if id in first:
                 report.problem(path, f"session {id} is also in {first[id]}; listed from there")
@@ -98,7 +111,7 @@ def sessions(home: Home, schema: Schema, report: Report) -> Iterator[Session]:
                     device=stamp.file.device,
                     inode=stamp.file.inode,
                     ctime=written,
-                    detail=Row(databases, database, text(raw_directory)),
+                    detail=Row(databases, database, table, text(raw_directory)),
                 )
     if not present and failed:
         report.store(location, *failed[0])
@@ -150,21 +163,49 @@ def _named(path: str, report: Report) -> tuple[str, list[str]]:
 
 
 def _rows(connection: sqlite3.Connection, schema: Schema) -> _Listed | None:
-    """Id, directory and time of each session that is no child; None when the database is the other reader's."""
-    tables = {row[0] for row in connection.execute(_TABLES)}
-    is_v2 = V2_TABLE.encode() in tables
-    if is_v2 != (schema.table == V2_TABLE):
-        return None
-    optional = {
-        table: needed for table, needed in schema.optional.items() if table.encode() in tables
-    }
-    for table, needed in (schema.columns | optional).items():
-        have = {row[0] for row in connection.execute(_COLUMNS, (table,))}
+    """The reader's sessions that are no children; None when nothing in the database is the reader's."""
+    tables = {text(row[0]) for row in connection.execute(_TABLES)}
+    is_v2 = V2_TABLE in tables
+    own = is_v2 == (schema.table == V2_TABLE)
+    rows: _Listed = []
+    if own:
+        optional = {name: needed for name, needed in schema.optional.items() if name in tables}
+        missing = _missing(connection, schema.columns | optional)
+        if missing is not None:
+            raise Unsupported(f"no column {missing}")
+    if own and is_v2:
+        rows += _listed(connection, V2_TABLE, "TRUE")
+    needed = _SECOND_ENGINE if schema.by_second_engine else V1_COLUMNS
+    if (own and not is_v2) or _missing(connection, needed) is None:
+        condition = _in_v1(connection, schema, tables)
+        if is_v2:  # what V1 wrote there after the import is in its own tables alone
+            condition = f"{_NOT_IMPORTED} AND {condition}"
+        rows += _listed(connection, V1_TABLE, condition)
+    return rows if own or rows else None
+
+
+def _in_v1(connection: sqlite3.Connection, schema: Schema, tables: set[str]) -> str:
+    """Which rows of V1's session table are the reader's: those of the second engine have messages of their own alone."""
+    used = "session_message" in tables and connection.execute(_USED).fetchone() is not None
+    if not used or _missing(connection, _SECOND_ENGINE) is not None:
+        return "FALSE" if schema.by_second_engine else "TRUE"
+    return f"({_BY_SECOND_ENGINE}) IS {'' if schema.by_second_engine else 'NOT '}TRUE"
+
+
+def _listed(connection: sqlite3.Connection, table: str, condition: str) -> _Listed:
+    query = f"SELECT id, directory, time_updated FROM {table} WHERE parent_id IS NULL"
+    query = f"{query} AND {condition} ORDER BY time_created, id"
+    return [(table, *row) for row in connection.execute(query)]
+
+
+def _missing(connection: sqlite3.Connection, tables: dict[str, tuple[str, ...]]) -> str | None:
+    """The first column of those named that is not there."""
+    for table, needed in tables.items():
+        have = {text(row[0]) for row in connection.execute(_COLUMNS, (table,))}
         for column in needed:
-            if column.encode() not in have:
-                raise Unsupported(f"no column {table}.{column}")
-    query = f"SELECT id, directory, time_updated FROM {schema.table} WHERE parent_id IS NULL"
-    return connection.execute(f"{query} ORDER BY time_created, id").fetchall()
+            if column not in have:
+                return f"{table}.{column}"
+    return None
 
 
 def _nanoseconds(milliseconds: object) -> int:
@@ -175,3 +216,9 @@ def _nanoseconds(milliseconds: object) -> int:
 
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _COLUMNS = "SELECT name FROM pragma_table_info(?)"
+_USED = "SELECT 1 FROM session_message LIMIT 1"
+_BY_SECOND_ENGINE = """
+    id IN (SELECT session_id FROM session_message WHERE session_id IS NOT NULL)
+    AND id NOT IN (SELECT session_id FROM message WHERE session_id IS NOT NULL)
+"""
+_NOT_IMPORTED = "NOT EXISTS (SELECT 1 FROM session_v2 WHERE session_v2.id = session.id)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from agentfeedback.teller import Status, Teller
 
 from .layout import Group, Laid, Shape, decoded, groups, lay
 from .results import Input, completed, exit_code, running
-from .store import Schema, text
+from .store import V1_COLUMNS, V1_TABLE, Schema, text
 
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _LATEST = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC"
@@ -94,13 +95,10 @@ def _latest_assistant(connection: sqlite3.Connection, session: str) -> Any:
 
 SCHEMA = Schema(
     "opencode-v1",
-    "session",
+    V1_TABLE,
     layout,
-    {
-        "session": ("id", "parent_id", "directory", "time_created", "time_updated"),
-        "message": ("id", "session_id", "time_created", "data"),
-        "part": ("id", "message_id", "session_id", "data"),
-    },
+    V1_COLUMNS,
+    by_second_engine=False,
 )
 
 
@@ -179,7 +177,7 @@ def _tell(group: Group[Line], timeline: Teller) -> None:
         elif line.type == "tool":
             _tell_call(line, timeline)
         elif line.type != "text" or role != "user":
-            timeline.entry(span=line.id)
+            timeline.entry(span=line.id or None)
             if role == "assistant" and line.typed.strip():
                 timeline.said(line.typed)
 
@@ -187,13 +185,13 @@ def _tell(group: Group[Line], timeline: Teller) -> None:
 def _tell_message(line: Line, group: Group[Line], timeline: Teller) -> None:
     time = moment.milliseconds(line.time.created) if line.time is not None else None
     if line.role != "assistant":
-        timeline.entry(span=line.id, time=time)
+        timeline.entry(span=line.id or None, time=time)
         if line.role == "user":
             typed = (part.typed for part in group.lines)
             timeline.prompt("\n".join(said for said in typed if said))
         return
     cwd = line.path.cwd if line.path is not None else None
-    timeline.entry(span=line.id, time=time, cwd=cwd, model=line.model)
+    timeline.entry(span=line.id or None, time=time, cwd=cwd, model=line.model)
     if line.error is not None and line.error.name == "MessageAbortedError":
         outcomes = (outcome(part) for part in group.lines if part.type == "tool")
         if not any(found is not None and found[0] == "interrupted" for found in outcomes):
@@ -203,24 +201,32 @@ def _tell_message(line: Line, group: Group[Line], timeline: Teller) -> None:
 def _tell_call(line: Line, timeline: Teller) -> None:
     state = line.state if line.state is not None else State()
     time = moment.milliseconds(state.time.start) if state.time is not None else None
-    timeline.entry(span=line.id, time=time)
+    span = line.id or f"L{timeline.offset}"
+    timeline.entry(span=span, time=time)
     input = bytes(state.input) or None
     given = decoder(Input)(input) if input is not None else None
     command = given.command if given is not None else None
-    timeline.call(line.id, line.tool or "", input=input, command=command)
+    timeline.call(span, line.tool or "", input=input, command=command)
     found = outcome(line)
     if found is not None:
-        timeline.result(line.id, *found)
+        timeline.result(span, *found)
 
 
 # -- results ---------------------------------------------------------------------------------------
 
-_DENIED = (
-    "The user rejected permission to use this specific tool call",
-    "The user has specified a rule which prevents you from using this specific tool call",
-    "The user dismissed this question",
+#: How the error of a refused call starts. Other tools' errors may quote such words; older releases name the class first.
+_DENIED = re.compile(
+    r"(?:[A-Za-z.]*Error: )?(?:"
+    "The user rejected permission to use this specific tool call"
+    "|The user has specified a rule which prevents you from using this specific tool call"
+    "|The user dismissed this question)"
 )
 _ABORTED = "Tool execution aborted"
+#: How the shell tool's note starts, and what it says of a command that took too long: 1.18.33 and 1.3.2.
+_NOTES = (
+    ("<shell_metadata>", "shell tool terminated command after exceeding timeout"),
+    ("<bash_metadata>", "bash tool terminated command after exceeding timeout"),
+)
 
 
 def outcome(line: Line) -> tuple[Status, str, int | None] | None:
@@ -245,16 +251,16 @@ def outcome(line: Line) -> tuple[Status, str, int | None] | None:
             return "interrupted", problem, None
         if line.tool == "task" and problem == "Task cancelled":
             return "interrupted", problem, None
-        denied = any(text in problem for text in _DENIED)
-        return "denied" if denied else "error", problem, None
+        return "denied" if _DENIED.match(problem) else "error", problem, None
     return None
 
 
 def _noted(output: str) -> Status:
     """What the shell tool's own note says of a command without an exit code; the command cannot print below it."""
-    _, mark, note = output.rpartition("<shell_metadata>")
-    if mark and "User aborted the command" in note:
+    start, mark, timeout = max((output.rfind(mark), mark, words) for mark, words in _NOTES)
+    if start < 0:
+        return "ok"
+    note = output[start + len(mark) :]
+    if "User aborted the command" in note:
         return "interrupted"
-    if mark and "shell tool terminated command after exceeding timeout" in note:
-        return "error"
-    return "ok"
+    return "error" if timeout in note else "ok"

@@ -17,8 +17,9 @@ from agentfeedback.record import Raw, Record, decoder, dumps
 from agentfeedback.teller import Status, Teller
 
 from .layout import Laid, Shape, decoded, lay, picked
-from .results import Input, completed, exit_code, running
-from .store import Schema, text
+from .results import Input, completed, running
+from .store import MESSAGE_V2, SESSION, V2_TABLE, Schema, text
+from .v2_calls import FAILED, Failure, Item, State, Time, outcome
 
 PARTS = "session_part"
 _MESSAGES = "SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq, id"
@@ -88,6 +89,8 @@ def _number(ordinal: object) -> int | str:
 
 
 def _unfinished(message: dict[str, Any]) -> bool:
+    if completed(message) and message.get("finish") == FAILED:
+        return False  # the provider's answer broke off: its calls never run
     content = message.get("content")
     items = content if isinstance(content, list) else []
     return not completed(message) or any(isinstance(i, dict) and running(i) for i in items)
@@ -107,6 +110,7 @@ _ITEMS: dict[str, Shape] = {
             "input": None,
             "metadata": {"exit": None},
             "status": None,
+            "structured": {"exit": None, "timeout": None},
         },
         "time": {"created": None},
         "type": None,
@@ -117,7 +121,8 @@ _SHAPES: dict[str, Shape] = {
     "user": {"id": None, "kind": None, "text": None, "time": {"created": None}, "type": None},
     "assistant": {
         "content": _items,
-        "error": {"type": None},
+        "error": {"message": None, "type": None},
+        "finish": None,
         "id": None,
         "kind": None,
         "model": {"id": None, "providerID": None},
@@ -138,12 +143,10 @@ _SHAPES: dict[str, Shape] = {
 
 SCHEMA = Schema(
     "opencode-v2",
-    "session_v2",
+    V2_TABLE,
     layout,
-    {
-        "session_v2": ("id", "parent_id", "directory", "time_created", "time_updated"),
-        "session_message": ("id", "session_id", "type", "seq", "data"),
-    },
+    {V2_TABLE: SESSION, "session_message": MESSAGE_V2},
+    by_second_engine=True,
     optional={PARTS: ("message_id", "ordinal", "data")},
 )
 
@@ -151,48 +154,8 @@ SCHEMA = Schema(
 # -- what the lines say ----------------------------------------------------------------------------
 
 
-class Time(Record):
-    """Milliseconds since the epoch."""
-
-    created: int | None = None
-
-
 class Model(Record):
     id: str | None = None
-
-
-class Failure(Record):
-    type: str | None = None
-    message: str | None = None
-
-
-class Returned(Record):
-    """What a tool gave back: a text or a file."""
-
-    type: str | None = None
-    text: str | None = None
-
-
-class Metadata(Record):
-    exit: Raw = Raw()
-
-
-class State(Record):
-    status: str | None = None
-    input: Raw = Raw()
-    content: list[Returned] | None = None
-    error: Failure | None = None
-    metadata: Metadata | None = None
-
-
-class Item(Record):
-    """One item of an assistant message: a text, a thought or a tool call."""
-
-    type: str | None = None
-    text: str | None = None
-    name: str | None = None
-    state: State | None = None
-    time: Time | None = None
 
 
 class Location(Record):
@@ -208,6 +171,8 @@ class Line(Laid):
     time: Time | None = None
     model: Model | None = None
     content: list[Item] | None = None
+    finish: str | None = None
+    error: Failure | None = None
     outcome: str | None = None
     location: Location | str | None = None
     previous: Location | str | None = None
@@ -219,61 +184,68 @@ class Line(Laid):
 
 def tell(log: Log, timeline: Teller) -> None:
     """Tell what a virtual log says."""
-    by_assistant = False
+    message = Line()
     for line in log.records(Line, timeline):
         if line.kind == "message":
-            by_assistant = line.type == "assistant"
+            message = line
         if bytes(line.data) or line.kind not in ("message", "part"):
             timeline.unparsed()
         elif line.kind == "message":
             _tell_message(line, timeline)
         else:
-            _tell_part(line, timeline, by_assistant)
+            _tell_part(line, timeline, message)
 
 
 def _tell_message(line: Line, timeline: Teller) -> None:
     if line.type == "location-switched":
         timeline.note(cwd=_directory(line.previous))
     model = line.model.id if line.type == "assistant" and line.model is not None else None
-    timeline.entry(line.id, _at(line.time), _directory(line.location), model)
+    timeline.entry(line.id or None, _at(line.time), _directory(line.location), model)
     if line.type == "user":
         timeline.prompt(line.text or "")
     elif line.type == "idle" and line.outcome == "interrupted":
         timeline.interrupt()
     elif line.type == "assistant":
-        content = line.content or []
-        said = "\n".join(i.text for i in content if i.type == "text" and i.text and i.text.strip())
-        if said:
-            timeline.said(said)
-        for index, item in enumerate(content):
-            if item.type == "tool":
-                timeline.note(time=_at(item.time))
-                _tell_call(item, f"{line.id}/{index}", timeline)
+        _tell_answer(line, timeline)
 
 
-def _tell_part(line: Line, timeline: Teller, by_assistant: bool) -> None:
+def _tell_answer(line: Line, timeline: Teller) -> None:
+    content = line.content or []
+    said = "\n".join(i.text for i in content if i.type == "text" and i.text and i.text.strip())
+    if said:
+        timeline.said(said)
+    interrupted = False
+    for index, item in enumerate(content):
+        if item.type == "tool":
+            timeline.note(time=_at(item.time))
+            span = f"{line.id or f'L{timeline.offset}'}/{index}"
+            status = _tell_call(item, span, timeline, line)
+            interrupted = interrupted or status == "interrupted"
+    if not interrupted and line.error is not None and line.error.message == _TURN_INTERRUPTED:
+        timeline.interrupt()
+
+
+def _tell_part(line: Line, timeline: Teller, message: Line) -> None:
     item = line.item if line.item is not None else Item()
     span = f"{line.message}/{line.ordinal}"
     timeline.entry(span, _at(item.time))
     if item.type == "tool":
-        _tell_call(item, span, timeline)
-    elif item.type == "text" and by_assistant and item.text and item.text.strip():
+        _tell_call(item, span, timeline, message)
+    elif item.type == "text" and message.type == "assistant" and item.text and item.text.strip():
         timeline.said(item.text)
 
 
-def _tell_call(item: Item, span: str, timeline: Teller) -> None:
+def _tell_call(item: Item, span: str, timeline: Teller, message: Line) -> Status | None:
     state = item.state if item.state is not None else State()
     input = bytes(state.input) or None
     given = decoder(Input)(input) if input is not None else None
     command = given.command if given is not None else None
     timeline.call(span, item.name or "", input=input, command=command, span=span)
-    returned = "\n".join(each.text for each in state.content or [] if each.text)
-    if state.status == "completed":
-        code = exit_code(bytes(state.metadata.exit)) if state.metadata is not None else None
-        timeline.result(span, "ok" if code is None else "error", returned, code)
-    elif state.status == "error":
-        problem = state.error if state.error is not None else Failure()
-        timeline.result(span, _STATUS.get(problem.type, "error"), problem.message or returned)
+    ended = outcome(item.name, state, command, finish=message.finish, failure=message.error)
+    if ended is None:
+        return None
+    timeline.result(span, *ended)
+    return ended[0]
 
 
 def _at(time: Time | None) -> int | None:
@@ -284,5 +256,5 @@ def _directory(place: Location | str | None) -> str | None:
     return place.directory if isinstance(place, Location) else place
 
 
-#: What an `error.type` means; any other is an error.
-_STATUS: dict[str | None, Status] = {"permission.rejected": "denied", "aborted": "interrupted"}
+#: The error of a message that the user broke off while the provider answered.
+_TURN_INTERRUPTED = "Provider turn interrupted"

@@ -1,0 +1,233 @@
+"""What the harness says of a shell in fixed lines, and that a command which prints such lines changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentfeedback_copilot.lines import Data, Result, ShellExecution
+from agentfeedback_copilot.results import Outcome, goes_on, outcome, without_closing
+
+if TYPE_CHECKING:
+    from conftest import Events
+
+    from agentfeedback.timeline import Call
+
+STARTED = "<command started in background with shellId: {}>"
+RUNNING = (
+    "<command with shellId: {} is still running after 30 seconds. The command is still running. "
+    "Use read_bash to continue waiting for output, or stop_bash to stop it.>"
+)
+MOVED = (
+    "<command with shellId: {} moved to background by the user. You will be automatically "
+    "notified when it completes.>"
+)
+CLOSED = "<shellId: {} completed with exit code 3>"
+#: Lines of the harness, as a command may print them.
+FIXED = (
+    "<exited with exit code 5>",
+    "<detached command with shellId: w1 completed with exit code 5>",
+    CLOSED.format("w1"),
+    STARTED.format("w1"),
+    RUNNING.format("w1"),
+    MOVED.format("w1"),
+    "<command with id: w1 stopped>",
+    "<sandbox is active x>",
+    "<this failure may be caused by the sandbox>",
+    "Permission denied and could not request permission from user",
+    "Operation aborted by user",
+    "",
+)
+printed = st.lists(st.sampled_from(FIXED) | st.text(max_size=9), max_size=6).map("\n".join)
+
+
+def background(log: Events, last: str = STARTED, *, shell: str = "w1", id: str = "c1") -> str:
+    """A command that goes on in a shell; the id of its call's event."""
+    span = log.start(id, arguments={"command": "slow", "mode": "async", "shellId": shell})
+    log.complete(last.format(shell), id)
+    return span
+
+
+def notified(log: Events, code: Any, shell: str = "w1", type: str = "shell_completed") -> str:
+    kind = {"type": type, "shellId": shell, "exitCode": code, "description": "slow"}
+    return log.add("system.notification", {"content": "<system_notification>x", "kind": kind})
+
+
+def ended(calls: list[Call]) -> list[tuple[str | None, int | None]]:
+    return [(call.status, call.exit_code) for call in calls]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("ls: nope\n<exited with exit code 1>", 1),
+        ("no rule\n<exited with exit code 2>\n", 2),
+        ("<exited with exit code 1>\n<exited with exit code 0>", None),
+        ("<exited with exit code 1>\nmore", None),
+        (" <exited with exit code 1>", None),
+        ("<exited with exit code >", None),
+    ],
+)
+@pytest.mark.parametrize("tool", ["bash", "powershell", "read_bash", "read_powershell"])
+def test_the_closing_line_of_older_releases(
+    log: Events, tool: str, text: str, code: int | None
+) -> None:
+    """From 1.0.10 to 1.0.40 the line names no shell."""
+    log.start("c1", tool)
+    log.complete(text)
+    assert ended(log.calls()) == [("error" if code else "ok", code)]
+
+
+@pytest.mark.parametrize("tool", ["read_bash", "read_powershell", "write_bash"])
+@pytest.mark.parametrize(
+    ("arguments", "want"),
+    [
+        ({"shellId": "w1"}, ("error", 3)),
+        ({"shellId": "w2"}, ("ok", None)),
+        ({"shellId": 1}, ("ok", None)),
+        ({}, ("ok", None)),
+        ("w1", ("ok", None)),
+    ],
+)
+def test_a_closing_line_is_of_the_shell_that_is_read(
+    log: Events, tool: str, arguments: Any, want: tuple[str, int | None]
+) -> None:
+    """A tool that reads a shell ends as the command in that shell did, and in no other."""
+    log.start("c1", tool, arguments=arguments)
+    log.complete("dying\n" + CLOSED.format("w1"))
+    assert ended(log.calls()) == [want]
+
+
+@pytest.mark.parametrize("tool", ["view", "stop_bash", "list_bash", "mcp-read_bash"])
+def test_other_tools_have_no_closing_line(log: Events, tool: str) -> None:
+    """What another tool gives back is content."""
+    log.start("c1", tool, arguments={"shellId": "w1"})
+    log.complete(CLOSED.format("w1"))
+    assert ended(log.calls()) == [("ok", None)]
+
+
+@pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED])
+@pytest.mark.parametrize("tool", ["bash", "read_bash"])
+def test_a_command_that_goes_on_is_ok(log: Events, last: str, tool: str) -> None:
+    """While a command runs its call is ok, whatever it printed."""
+    log.start("c1", tool, arguments={"command": "x", "shellId": "w1"})
+    log.complete(CLOSED.format("w1") + "\n" + last.format("w1"))
+    assert ended(log.calls()) == [("ok", None)]
+
+
+@pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED])
+def test_a_notification_fails_the_call_that_started_the_shell(log: Events, last: str) -> None:
+    """The harness's notification is the result of the command; it is told where the notification is."""
+    background(log, last)
+    offset = sum(map(len, log.lines))
+    notified(log, 4)
+    notified(log, 5)
+    call = log.call()
+    assert (call.status, call.exit_code, call.result_offset) == ("error", 4, offset)
+    assert call.excerpt == last.format("w1")
+
+
+@pytest.mark.parametrize("code", [0, None, "1", True, 1 << 64])
+def test_a_notification_without_a_failure_changes_nothing(log: Events, code: Any) -> None:
+    """Only a whole exit code other than 0 is a failure."""
+    background(log)
+    notified(log, code)
+    assert ended(log.calls()) == [("ok", None)]
+
+
+def test_a_notification_of_something_else_changes_nothing(log: Events) -> None:
+    """Another kind, another shell, a shell of an earlier process or a sub-agent's is not the call's."""
+    background(log)
+    notified(log, 1, type="agent_completed")
+    notified(log, 1, shell="w2")
+    log.add("system.notification", {"kind": "shell_completed", "content": "exitCode 1"})
+    log.add("system.notification", {"kind": {"type": "shell_completed", "exitCode": 1}})
+    kind = {"type": "shell_completed", "shellId": "w1", "exitCode": 1}
+    log.add("system.notification", {"kind": kind}, agentId="a1")
+    log.add("session.resume", {})
+    notified(log, 1)
+    assert ended(log.calls()) == [("ok", None)]
+
+
+def test_a_failure_that_was_read_is_not_told_again(log: Events) -> None:
+    """Where `read_bash` told the failure, the notification adds nothing."""
+    background(log)
+    log.start("c2", "read_bash", arguments={"shellId": "w1"})
+    log.complete("dying\n" + CLOSED.format("w1"), "c2")
+    notified(log, 3)
+    assert ended(log.calls()) == [("ok", None), ("error", 3)]
+
+
+def test_an_interrupted_call_stays_interrupted(log: Events) -> None:
+    """A shell that ends after its call was interrupted changes no status."""
+    log.start("c1")
+    log.add("abort", {"reason": "user_abort"})
+    log.complete(STARTED.format("w1"))
+    notified(log, 1)
+    assert ended(log.calls()) == [("interrupted", None)]
+
+
+@pytest.mark.parametrize("code", [1 << 63, -(1 << 63) - 1, 1 << 64, 10**4000])
+def test_an_exit_code_beyond_64_bits_counts_as_absent(log: Events, code: int) -> None:
+    """Told by the record or by the closing line, it decides nothing; the line is no output either way."""
+    log.start("c1")
+    log.complete("x", shellExecution={"exitCode": code})
+    log.start("c2")
+    log.complete(f"x\n<exited with exit code {code}>", "c2")
+    log.start("c3")
+    log.complete("x\n<exited with exit code 2>", "c3", shellExecution={"exitCode": code})
+    assert ended(log.calls()) == [("ok", None), ("ok", None), ("error", 2)]
+    assert without_closing(f"x\n<exited with exit code {code}>") == ("x", None)
+
+
+@pytest.mark.parametrize("code", [(1 << 63) - 1, -(1 << 63)])
+def test_an_exit_code_of_64_bits_counts(log: Events, code: int) -> None:
+    """The largest and the least one are read from the line as from the record."""
+    log.start("c1")
+    log.complete(f"x\n<exited with exit code {code}>")
+    log.start("c2")
+    log.complete("x", "c2", shellExecution={"exitCode": code})
+    assert ended(log.calls()) == [("error", code)] * 2
+
+
+@given(printed, st.sampled_from([0, 3]))
+def test_printed_lines_change_no_exit_code(text: str, code: int) -> None:
+    """Whatever a command prints, the last line alone is the harness's."""
+    want = Outcome("error" if code else "ok", text.rstrip("\r\n"), code or None)
+    for closing in (
+        f"<shellId: w1 completed with exit code {code}>",
+        f"<exited with exit code {code}>",
+    ):
+        data = Data(success=True, result=Result(content=f"{text}\n{closing}"))
+        assert outcome(data, shell=True) == want
+        assert outcome(data, shell=False, reads="w1") == want
+
+
+@given(printed, st.sampled_from([STARTED, RUNNING, MOVED]))
+def test_printed_lines_end_no_running_command(text: str, last: str) -> None:
+    """Whatever a command printed before, while it goes on it has no exit code."""
+    content = f"{text}\n{last.format('w2')}"
+    data = Data(success=True, result=Result(content=content))
+    assert outcome(data, shell=True) == Outcome("ok", content, running="w2")
+    assert outcome(data, shell=False, reads="w1") == Outcome("ok", content)
+    assert goes_on(content) == "w2"
+
+
+@given(printed)
+def test_printed_lines_change_no_recorded_code(text: str) -> None:
+    """Where the harness records the exit code, no line of the output counts."""
+    data = Data(
+        success=True, result=Result(content=text), shell_execution=ShellExecution(exit_code=0)
+    )
+    for shell, reads in ((True, None), (False, "w1"), (False, None)):
+        assert outcome(data, shell=shell, reads=reads).status == "ok"
+
+
+@given(printed)
+def test_printed_lines_of_other_tools_are_content(text: str) -> None:
+    """No line counts in the result of a tool that is no shell."""
+    data = Data(success=True, result=Result(content=text))
+    assert outcome(data, shell=False) == Outcome("ok", text)
