@@ -65,8 +65,8 @@ class Tally(Teller):
             self._current = span
             self._rewriting = False
 
-    def prompt(self, text: str) -> None:
-        if not text or text.isspace():
+    def prompt(self, text: str | None) -> None:
+        if text is not None and (not text or text.isspace()):
             return
         if self._spans is not None:
             # An entry never turns into a prompt later (prefix law).

@@ -109,8 +109,12 @@ class Teller:
         """Open an entry. `span` None stands for its byte offset, as `L<offset>`."""
         raise NotImplementedError
 
-    def prompt(self, text: str) -> None:
-        """The entry is what a person typed for the model; a blank text is no prompt."""
+    def prompt(self, text: str | None) -> None:
+        """The entry is what a person typed for the model.
+
+        A blank text is no prompt. None is a prompt without a word: what the person sent was not
+        text (an image alone).
+        """
         raise NotImplementedError
 
     def said(self, text: str) -> None:

@@ -24,7 +24,7 @@ Clip = Callable[[str, int], str]
 
 SUMMARY_BYTES = 160
 EXCERPT_BYTES = 240
-#: How many ok results keep the start of their text, and how much of it.
+#: How many results without an excerpt keep the start of their text, and how much of it.
 HEADS = 64
 HEAD_CHARACTERS = 2048
 
@@ -46,7 +46,8 @@ class Call:
     excerpt: str = ""
     marks: dict[str, Sequence[str]] = field(factory=dict)
     has_content: bool = False
-    #: The start of an ok result's text, kept for a while: a later record may still turn it into a failure.
+    #: The start of a result's text of which no excerpt was made, kept for a while: the call was ok, or
+    #: the result lies before `start`, and a later record may still change its status.
     head: str = ""
     #: Interrupted with all open calls: what is recorded later is not its result.
     closed: bool = False
@@ -170,15 +171,15 @@ class Timeline(Teller):
         if self._watch is not None and self.watched is None and self._watch == self._span():
             self.watched = Watched(parsed(time), self.cwd, self.model)
 
-    def prompt(self, text: str) -> None:
-        if not text or text.isspace():
+    def prompt(self, text: str | None) -> None:
+        if text is not None and (not text or text.isspace()):
             return
         entry = self._current()
         if entry.kind != "prompt":
             if self._rewriting:  # an entry never turns into a prompt later (prefix law)
                 return
             entry.kind = "prompt"
-        if entry.offset >= self.start:
+        if text is not None and entry.offset >= self.start:
             summary = next(line for line in text.split("\n") if line and not line.isspace())
             entry.summary = self._clip(summary, SUMMARY_BYTES)
             if self._mark is not None:
@@ -251,6 +252,8 @@ class Timeline(Teller):
             return True
         if call.status != status and call.status != "interrupted":
             self._settle(call, status)
+            if status in ("denied", "interrupted"):  # only what ran to its end has an exit code
+                call.exit_code = None
             if call.head:
                 call.has_content, content, call.head = False, call.head, ""
         if call.status == status and exit_code is not None:
@@ -316,12 +319,12 @@ class Timeline(Teller):
         if call.has_content or not content:
             return
         call.has_content = True
-        if call.status == "ok":
+        if call.status == "ok" or self.offset < self.start:
             call.head = content[:HEAD_CHARACTERS]
             self._heads.append(call)
             if len(self._heads) > HEADS:
                 self._heads.popleft().head = ""
-        elif self.offset >= self.start:
+        else:
             call.excerpt = self._clip(content, EXCERPT_BYTES)
             if self._mark is not None:
                 call.marks = self._mark("result", content)

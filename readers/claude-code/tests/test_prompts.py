@@ -11,7 +11,7 @@ WRAPPERS = (
     "<command-message>skill</command-message>",
     "<local-command-stdout>done</local-command-stdout>",
     "<local-command-stderr>bad</local-command-stderr>",
-    "<local-command-caveat>x",
+    "<local-command-caveat>x</local-command-caveat>",
     "<bash-input>ls</bash-input>",
     "<bash-stdout>x</bash-stdout>",
     "<bash-stderr>x</bash-stderr>",
@@ -29,9 +29,9 @@ def test_a_text_of_the_user_is_a_prompt_with_the_span_of_its_entry(log: Any) -> 
     assert log.prompts() == [(first, "Fix it"), (second, "then that")]
 
 
-@pytest.mark.parametrize("content", ["", " \n", [], [{"type": "image"}], None, {"a": 1}, 7])
+@pytest.mark.parametrize("content", ["", " \n", [], None, {"a": 1}, 7])
 def test_nothing_typed_is_no_prompt(log: Any, content: Any) -> None:
-    """A blank text, an image alone or content of another type is no prompt, but an entry."""
+    """A blank text or content of another type is no prompt, but an entry."""
     log.user(content)
     assert log.prompts() == []
     assert log.told().counts().entries == 1
@@ -115,9 +115,9 @@ def test_the_type_of_a_line_decides_and_not_its_message(log: Any) -> None:
 
 
 def test_a_marker_is_an_interrupt_and_no_prompt(log: Any) -> None:
-    """A `user` text that starts as the harness's interrupt marker is an interrupt, unless it is `isMeta`."""
+    """A `user` text that is the harness's interrupt marker is an interrupt, unless it is `isMeta`."""
     log.user("go")
-    log.user([{"type": "text", "text": " [Request interrupted by user]"}])
+    log.user([{"type": "text", "text": "[Request interrupted by user]"}])
     log.user("[Request interrupted by user for tool use]", isMeta=True)
     counts = log.told().counts()
     assert (counts.prompts, counts.interrupts) == (1, 1)
@@ -159,10 +159,12 @@ def test_every_parsed_line_is_an_entry_and_no_other(log: Any) -> None:
     assert (counts.entries, counts.unparsed, counts.prompts) == (4, 5, 1)
 
 
-def test_an_entry_without_uuid_has_an_empty_span(log: Any) -> None:
-    """The span is the `uuid` and nothing in its place."""
-    log.user("go", uuid=None)
-    assert log.prompts() == [("", "go")]
+@pytest.mark.parametrize("uuid", [None, ""])
+def test_a_prompt_without_uuid_has_a_span_of_its_own(log: Any, uuid: str | None) -> None:
+    """Where a line has no `uuid` its offset names it, so that two prompts never share a span."""
+    log.user("go", uuid=uuid)
+    log.queued("on", uuid=uuid)
+    assert log.prompts() == [("L0", "go"), (f"L{len(log.lines[0]) + 1}", "on")]
 
 
 def test_a_line_of_many_megabytes_is_read_like_any_other(log: Any) -> None:

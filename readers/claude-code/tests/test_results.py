@@ -180,7 +180,11 @@ def test_esc_changes_no_call_that_was_not_rejected(log: Any) -> None:
     ("text", "tool", "code"),
     [
         ("Exit code 127\nnot found", "Bash", 127),
-        ("Exit code 0", "Bash", 0),
+        ("Exit code 0", "Bash", None),
+        ("Exit code 9223372036854775807", "Bash", 2**63 - 1),
+        ("Exit code -9223372036854775808", "Bash", -(2**63)),
+        ("Exit code 9223372036854775808", "Bash", None),
+        ("Exit code 255", "PowerShell", 255),
         ("Exit code -1 \nx", "Bash", -1),
         ("Exit code 3\r\nx", "Bash", 3),
         ("Exit code 1\nx", "mcp__srv__run", None),

@@ -117,10 +117,10 @@ class Recorder(Timeline):
         if model:
             self._models[order] = model
 
-    def prompt(self, text: str) -> None:
+    def prompt(self, text: str | None) -> None:
         super().prompt(text)
         entry = self._current()
-        if entry.kind == "prompt" and text.strip():
+        if entry.kind == "prompt" and text and text.strip():
             self._texts[entry.order] = text
 
     def said(self, text: str) -> None:

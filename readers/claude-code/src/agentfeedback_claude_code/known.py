@@ -51,7 +51,15 @@ _ATTACHMENT = Fields(
             readdedNames removedNames wireHiddenNames
             """
         ),
-        "environment": Fields("snapshot"),
+        "environment": Fields("changes snapshot"),
+        "hook_blocking_error": Fields("blockingError hookEvent hookName toolUseID"),
+        "hook_stopped_continuation": Fields("hookEvent hookName message toolUseID"),
+        "hook_success": Fields(
+            "command content durationMs exitCode hookEvent hookName stderr stdout toolUseID"
+        ),
+        "max_turns_reached": Fields("exitCommitted maxTurns turnCount"),
+        "structured_output": Fields("data toolUseID"),
+        "total_tokens_reminder": Fields("text"),
         "file": Fields("content displayPath filename savedCopyFraming"),
         "instructions": Fields("files"),
         "model": Fields("identity text"),
@@ -86,9 +94,10 @@ _SYSTEM = Fields(
     _ENTRY + " content level",
     by="subtype",
     kinds={
+        "api_error": Fields("error maxRetries retryAttempt retryInMs source"),
         "compact_boundary": Fields("compactMetadata logicalParentUuid"),
         "informational": Fields("preventContinuation promptSubmitEnding"),
-        "local_command": Fields("commandRun"),
+        "local_command": Fields("commandRun contextUsage"),
         "stop_hook_summary": Fields(
             """
             failedHookErrorIndexes hasOutput hookAdditionalContext hookCount hookErrors hookInfos
@@ -100,7 +109,7 @@ _SYSTEM = Fields(
 )
 
 KNOWN = Known(
-    verified=("1.0.0", "2.0.0", "2.1.197", "2.1.332"),
+    verified=("1.0.0", "2.0.0", "2.0.60", "2.1.64", "2.1.197", "2.1.290", "2.1.332"),
     version="version",
     records=Fields(
         "sessionId",
@@ -109,18 +118,18 @@ KNOWN = Known(
             "user": Fields(
                 _ENTRY
                 + """
-                holdsPersonsWords interruptedMessageId isCompactSummary isVisibleInTranscriptOnly
+                classifierBoundary holdsPersonsWords interruptedMessageId isCompactSummary isVisibleInTranscriptOnly
                 mcpCallNotReadOnly message origin permissionDecision permissionMode promptId
                 promptSource queueSkipAttachments repeatsCompactSummary rowSource sandboxed sentAtMs
                 sourceToolAssistantUUID sourceToolUseID thinkingMetadata toolDenialBeforeRun
-                toolDenialKind toolUseResult turnCompanion turnOrigin turnPosition userFeedback
+                toolDenialKind toolEndsTurn toolUseResult todos turnCompanion turnOrigin turnPosition userFeedback
                 """,
                 inside={"message": _MESSAGE},
             ),
             "assistant": Fields(
                 _ENTRY
                 + """
-                apiBlockIndex apiErrorStatus apiErrorType attributionAgent attributionMcpServer
+                apiBlockIndex apiErrorStatus errorDetails apiErrorType attributionAgent attributionMcpServer
                 attributionMcpTool attributionSkill costUSD durationMs effort error
                 failedResponseHadNoToolCall isApiErrorMessage madeBy message perTurnEffort
                 promptCacheRequested requestId requestRef requestSessionId requestedModel
@@ -163,6 +172,7 @@ KNOWN = Known(
             "mode": Fields("mode"),
             "permission-mode": Fields("permissionMode"),
             "queue-operation": Fields("commandUuid content deliveryId operation reason timestamp"),
+            "progress": Fields(_ENTRY + " data parentToolUseID toolUseID"),
             "summary": Fields("leafUuid summary"),
             "tools-used": Fields("tools"),
             "worktree-state": Fields("worktreeSession"),

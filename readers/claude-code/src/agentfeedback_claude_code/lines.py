@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from agentfeedback.record import Raw, Record
 
 
@@ -60,11 +62,21 @@ class Input(Record):
     command: str | None = None
 
 
+class Progress(Record):
+    """What a `progress` line reports on: a hook, a command, a sub-agent."""
+
+    type: str | None = None
+
+
 class Line(Record, rename="camel"):
     type: str | None = None
     uuid: str | None = None
+    #: `null` where a conversation starts; absent in lines that belong to none.
+    parent_uuid: Raw = Raw()
     timestamp: str | None = None
     cwd: str | None = None
+    version: str | None = None
+    entrypoint: str | None = None
     message: Message | None = None
     attachment: Attachment | None = None
     is_meta: bool | None = None
@@ -78,6 +90,12 @@ class Line(Record, rename="camel"):
     tool_denial_kind: str | None = None
     tool_denial_before_run: bool | None = None
     permission_decision: Decision | None = None
+    #: Of a `queue-operation`: what is done with the queue of texts typed while the harness was busy.
+    operation: Raw = Raw()
+    content: Raw = Raw()
+    #: Of a `progress` line: what it reports on, and the call it belongs to.
+    data: Raw = Raw()
+    parent_tool_use_id: str | None = msgspec.field(default=None, name="parentToolUseID")
 
 
 def joined(items: list[TextItem] | list[Block]) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agentfeedback.drift import Known
 
 _SUFFIX = ".jsonl"
+#: How the files of sub-agents are named, which some versions keep beside the sessions (2.0.2 to 2.1.1).
+_OF_AN_AGENT = "agent-"
 
 
 class ClaudeCode(Reader):
@@ -25,6 +27,7 @@ class ClaudeCode(Reader):
 
     harness = "claude-code"
     format = "claude-code-jsonl"
+    revision = 2
 
     def find(self, home: Home, report: Report) -> Iterable[Session]:
         store = os.path.join(home.directory("CLAUDE_CONFIG_DIR", ".claude"), "projects")
@@ -35,6 +38,8 @@ class ClaudeCode(Reader):
                 if not file.name.endswith(_SUFFIX):
                     continue
                 id = file.name.removesuffix(_SUFFIX)
+                if id.startswith(_OF_AN_AGENT):
+                    continue
                 if not _names_a_session(id):
                     report.problem(file.path, "the file name holds no valid session id")
                 elif (session := report.session(file, id)) is not None:

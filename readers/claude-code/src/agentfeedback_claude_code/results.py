@@ -8,39 +8,111 @@ from __future__ import annotations
 
 import re
 
+from attrs import evolve, frozen
+
 from agentfeedback.teller import Status
 
 from .lines import Line, Outcome
+from .versions import numbers
 
 #: What the transcript says for a call the user refused or broke off.
 REJECTED = "User rejected tool use"
 #: The text the model is told of it.
 REFUSAL = "The user doesn't want to proceed with this tool use"
-#: The start of a `user` line, and up to 2.0.0 of a result, that an interrupt left behind.
-INTERRUPT = "[Request interrupted by user"
+#: The start of a result that an interrupt left behind (2.0.0).
+_INTERRUPT = "[Request interrupted by user"
+#: How much of a failed result is kept while its call is not known yet, in characters.
+HELD = 4096
 
-_AGENT_TOOLS = frozenset({"Agent", "Task"})
+_COMMANDS = frozenset({"Bash", "PowerShell"})
+_AGENTS = frozenset({"Agent", "Task"})
+_EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+#: The start of the names of tools of a server, which writes its own error texts.
+_OF_A_SERVER = "mcp__"
+_TOOL_ERROR = "<tool_use_error>"
+
 _AGENT_DENIED = re.compile(r"Agent type '.*?' has been denied by permission rule", re.DOTALL)
-
-#: Denials by their start. `{tool}` stands for the name of the call's tool.
+#: Denials by their start, of any tool. `{tool}` stands for the name of the call's tool.
 _DENIED_STARTS = (
     REFUSAL,
     "Permission to use {tool} has been denied",
+    "Permission to use {tool} has been auto-denied in dontAsk mode.",
     "PreToolUse:{tool} hook error: ",
     "Auto mode is unavailable: ",
-    "<tool_use_error>File is in a directory that is denied by your permission settings.",
+    "Permission for this action was denied by the Claude Code auto mode classifier. Reason: ",
 )
-_DENIED_TEXTS = tuple(
-    re.compile(pattern, re.DOTALL)
-    for pattern in (
-        r"This command requires approval\Z",
-        r"Permission to .+ has been denied\.\Z",
-        r"Claude requested permissions to .+, but you haven't granted it yet\.\Z",
-        r"Agent type .*?has been denied by permission rule",
-        r"\S+ in '[^\n]*?' (?:was blocked\. For security, |needs approval\. )",
-    )
+#: Denials by their whole text, of any tool.
+_DENIED_WHOLE = re.compile(
+    r"(?:Permission to .+ has been denied\.|Claude requested permissions to .+, but you haven't granted it yet\.)\Z",
+    re.DOTALL,
 )
-_EXIT_CODE = re.compile(r"Exit code (-?\d{1,10})[^\S\n]*(?:\n|\Z)", re.ASCII)
+#: Denials of the harness's own tools alone, which no server's text can be taken for.
+_DENIED_OWN = re.compile(
+    r"""
+      This\ command\ requires\ approval\Z
+    | This\ Bash\ command\ contains\ multiple\ operations\.\ The\ following\ part
+    | \S+\ in\ '[^\n]*?'\ (?:was\ blocked\.\ For\ security,\ |needs\ approval\.\ )
+    | <tool_use_error>File\ is\ in\ a\ directory\ that\ is\ denied\ by\ your\ permission\ settings\.
+    | Agent\ type\ .*?has\ been\ denied\ by\ permission\ rule
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+_EXIT_LINE = re.compile(r"Exit code (-?\d{1,19})[^\S\n]*(?:\n|\Z)", re.ASCII)
+#: How a failed command begins, whatever number it names.
+_RAN = re.compile(r"Exit code -?\d", re.ASCII)
+_KILLED = re.compile(
+    r"Exit code 137\n\[Request interrupted by user for tool use\](?:\n|\Z)", re.ASCII
+)
+#: An edit that failed by itself: the name of a system error or of an exception, or this text.
+_FAILED_EDIT = re.compile(
+    r"<tool_use_error>|File has been unexpectedly modified|(?:E[A-Z0-9]+|\w*Error): ", re.ASCII
+)
+
+
+@frozen
+class Failure:
+    """What the line of a failed or interrupted result says, apart from which tool was called.
+
+    `text` is the result's own text. `told` says that `toolUseResult` is that text after `Error: `.
+    """
+
+    text: str
+    interrupted: bool
+    rejected: bool
+    told: bool
+    kind: str | None
+    before_run: bool
+    decision: str | None
+    version: tuple[int, int, int] | None
+    terminal: bool
+
+    @classmethod
+    def of(cls, line: Line, text: str) -> Failure:
+        """What `line` says of a result whose text is `text`."""
+        outcome = line.tool_use_result
+        return cls(
+            text=text,
+            interrupted=was_interrupted(line),
+            rejected=outcome == REJECTED,
+            told=isinstance(outcome, str) and outcome == f"Error: {text}",
+            kind=line.tool_denial_kind,
+            before_run=bool(line.tool_denial_before_run),
+            decision=line.permission_decision.decision if line.permission_decision else None,
+            version=numbers(line.version),
+            terminal=line.entrypoint == "cli",
+        )
+
+    def held(self, length: int) -> Failure:
+        """The same with at most `length` characters of its text; a text that was cut ends in an ellipsis."""
+        if len(self.text) <= length:
+            return self
+        return evolve(self, text=self.text[:length] + "\N{HORIZONTAL ELLIPSIS}")
+
+    @property
+    def may_have_run(self) -> bool:
+        """Whether the call was rejected and nothing says that it had not begun."""
+        return self.rejected and not self.before_run and self.decision != "reject"
 
 
 def was_interrupted(line: Line) -> bool:
@@ -48,44 +120,73 @@ def was_interrupted(line: Line) -> bool:
     return isinstance(line.tool_use_result, Outcome) and bool(line.tool_use_result.interrupted)
 
 
-def failure_of(line: Line, text: str, tool: str) -> Status:
-    """The status of a call whose result is an error or interrupted, by the first rule that applies.
-
-    `text` is the result's text, `tool` the name of the call's tool (README, "Results").
-    """
-    if was_interrupted(line):
+def failure_of(failure: Failure, tool: str) -> Status:
+    """The status of a call of `tool` whose result is an error or interrupted, by the first rule that applies."""
+    text = failure.text
+    if failure.interrupted or failure.kind in ("interrupted", "cancelled"):
         return "interrupted"
-    outcome = line.tool_use_result
-    kind = line.tool_denial_kind
-    decision = line.permission_decision.decision if line.permission_decision else None
-    if kind in ("interrupted", "cancelled"):
-        return "interrupted"
-    if (
-        kind == "user-rejected"
-        and outcome == REJECTED
-        and not line.tool_denial_before_run
-        and decision != "reject"
-    ):
-        return "interrupted"
-    if kind is not None or decision == "reject":
+    if failure.kind == "user-rejected" and failure.may_have_run:
+        return "denied" if failure.terminal else "interrupted"
+    if failure.kind is not None or failure.decision == "reject":
         return "denied"
-    if decision == "accept":
-        by_rule = tool in _AGENT_TOOLS and _AGENT_DENIED.match(text) is not None
+    if failure.decision == "accept":
+        by_rule = tool in _AGENTS and _AGENT_DENIED.match(text) is not None
         return "denied" if by_rule else "error"
-    if text.startswith(INTERRUPT):
+    if text.startswith(_INTERRUPT):
         return "interrupted"
-    return "denied" if _tells_denial(text, tool) else "error"
+    denied = _says_denied(text, tool) or _says_why(failure, tool) or _says_no(failure, tool)
+    return "denied" if denied else "error"
+
+
+def killed_by_interrupt(text: str, tool: str) -> bool:
+    """Whether an error says that an interrupt killed the command, or the command printed so."""
+    return tool == "Bash" and _KILLED.match(text) is not None
 
 
 def exit_code_of(status: Status, text: str, tool: str) -> int | None:
-    """The exit code in the first line of a failed `Bash` result; no other tool's text tells one."""
-    if status != "error" or tool != "Bash":
+    """The exit code in the first line of a failed shell result; no other tool's text has one.
+
+    None also for 0, which is no failure's, and for a number of more than 64 bits.
+    """
+    if status != "error" or tool not in _COMMANDS:
         return None
-    found = _EXIT_CODE.match(text)
-    return int(found[1]) if found else None
+    found = _EXIT_LINE.match(text)
+    code = int(found[1]) if found else 0
+    return code if code and -(2**63) <= code < 2**63 else None
 
 
-def _tells_denial(text: str, tool: str) -> bool:
-    return any(text.startswith(start.replace("{tool}", tool)) for start in _DENIED_STARTS) or any(
-        pattern.match(text) for pattern in _DENIED_TEXTS
+def _says_denied(text: str, tool: str) -> bool:
+    """Whether the text is one of the harness's for a denial."""
+    if any(text.startswith(start.replace("{tool}", tool)) for start in _DENIED_STARTS):
+        return True
+    if _DENIED_WHOLE.match(text) is not None:
+        return True
+    return not tool.startswith(_OF_A_SERVER) and _DENIED_OWN.match(text) is not None
+
+
+def _says_why(failure: Failure, tool: str) -> bool:
+    """Whether a hook or a host refused a command in its own words.
+
+    From 2.0.60 on a command that ran and failed begins `Exit code N`.
+    """
+    text = failure.text
+    return (
+        tool == "Bash"
+        and failure.version is not None
+        and failure.version >= (2, 0, 60)
+        and bool(text.strip())
+        and not text.startswith(_TOOL_ERROR)
+        and _RAN.match(text) is None
+    )
+
+
+def _says_no(failure: Failure, tool: str) -> bool:
+    """Whether a person refused an edit in a dialog in their own words (2.0)."""
+    return (
+        tool in _EDITS
+        and failure.version is not None
+        and failure.version[:2] == (2, 0)
+        and failure.told
+        and bool(failure.text.strip())
+        and _FAILED_EDIT.match(failure.text) is None
     )

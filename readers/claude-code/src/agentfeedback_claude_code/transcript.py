@@ -1,86 +1,94 @@
-"""What the lines of a transcript say, told to a timeline in their order (README, "What counts")."""
+"""What the lines of a transcript say, reported to a timeline in their order (README, "What counts")."""
 
 from __future__ import annotations
 
 from agentfeedback.record import decoder, value
-from agentfeedback.teller import Status, Teller
+from agentfeedback.teller import Teller
 
-from .lines import Attachment, Block, Input, Line, Message, TextItem, joined
-from .results import INTERRUPT, REFUSAL, REJECTED, exit_code_of, failure_of, was_interrupted
+from .calls import Calls
+from .history import History
+from .lines import Attachment, Block, Input, Line, Message, Progress, joined
+from .notices import failed_task
+from .queue import ATTACHED_SINCE, Bringer, Once, Queue
+from .typed import (
+    CAVEATS,
+    INTERRUPTED_TOOL,
+    MARKERS,
+    command_of,
+    is_answer,
+    is_compact,
+    is_notice,
+    is_wrapper,
+    typed,
+)
+from .versions import numbers
 
-#: The model of entries the harness wrote itself (D23), and the text of those it adds on a resume.
+#: The model of entries the harness wrote itself, and the text of those it adds on a resume.
 _SYNTHETIC = "<synthetic>"
 _FILLER = "No response requested."
 
-#: Starts of `user` texts the harness wrote itself, in versions that mark no origin.
-_WRAPPERS = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-stdout>",
-    "<local-command-stderr>",
-    "<local-command-caveat>",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<task-notification>",
-    "<teammate-message>",
-)
 _PERSON = "human"
 _TYPED = (None, "typed", "queued", "sdk")
 
-_CONTENT = str | list[TextItem] | None
+_TEXT = str | None
+_PROGRESS = Progress | None
 
 _known_input = decoder(Input)
 
 
-class _Call:
-    """What is kept of a call for the results that come later."""
-
-    __slots__ = ("message_id", "status", "tool")
-
-    def __init__(self, tool: str, message_id: str | None) -> None:
-        self.tool = tool
-        self.message_id = message_id
-        self.status: Status | None = None
-
-
 class Transcript:
-    """Tells one log, line by line."""
+    """Reports one log, line by line."""
 
     def __init__(self, timeline: Teller) -> None:
         self._timeline = timeline
-        self._calls: dict[str, _Call] = {}
-        #: Calls denied with `User rejected tool use`, by the API message that made them.
-        self._rejected: dict[str, list[str]] = {}
-        #: The user refused a call and nothing went on since: a marker may follow that is no interrupt.
-        self._refused = False
+        self._calls = Calls(timeline)
+        self._history = History()
+        self._queue = Queue()
+        self._once = Once()
+        self._version: str | None = None
+        #: The `user` line before was the harness's word on what it answers to a command.
+        self._caveat = False
 
     def tell(self, line: Line) -> None:
-        """Tell what a line says. Every line is an entry."""
+        """Report what a line says. Every line is an entry."""
         kind, message = line.type, line.message
+        if line.version is not None:
+            self._version = line.version
+        self._history.pass_line(line)
         if kind == "assistant" and message is not None:
             model = message.model
             synthetic = model == _SYNTHETIC
             self._timeline.entry(
-                line.uuid or "", line.timestamp, line.cwd, None if synthetic else model
+                line.uuid or None, line.timestamp, line.cwd, None if synthetic else model
             )
-            if not (synthetic or line.is_sidechain):
-                self._refused = False
+            self._once.forget()
+            self._calls.assistant_went_on(
+                message.id, of_the_model=not (synthetic or line.is_sidechain)
+            )
             self._assistant(message, synthetic=synthetic)
             return
-        self._timeline.entry(line.uuid or "", line.timestamp, line.cwd)
+        self._timeline.entry(line.uuid or None, line.timestamp, line.cwd)
         if kind == "user" and message is not None:
             content = message.content
-            if isinstance(content, str):
+            if content is None:
+                return
+            results = (
+                [] if isinstance(content, str) else [b for b in content if b.type == "tool_result"]
+            )
+            for block in results:
+                self._calls.result(line, block, repeated=self._history.repeating)
+            if results:
+                self._caveat = False
+            else:
                 self._user(line, content)
-            elif content:
-                results = [block for block in content if block.type == "tool_result"]
-                for block in results:
-                    self._result(line, block)
-                if not results:
-                    self._user(line, joined(content))
         elif kind == "attachment" and line.attachment is not None:
             self._attachment(line, line.attachment)
+        elif kind == "queue-operation":
+            self._operation(line)
+        elif kind == "progress":
+            progress = value(line.data, _PROGRESS)
+            if progress is not None and progress.type == "agent_progress":
+                self._calls.began(line.parent_tool_use_id)
 
     def _assistant(self, message: Message, *, synthetic: bool) -> None:
         content = message.content
@@ -107,71 +115,94 @@ class Transcript:
             given = bytes(block.input) or None
             known = _known_input(given) if given is not None else None
             command = known.command if known is not None else None
-            told = self._timeline.call(id, tool, input=given, command=command)
+            new = self._timeline.call(id, tool, input=given, command=command)
         else:
-            told = self._timeline.call(id, tool)
-        if told and id is not None:
-            self._calls[id] = _Call(tool, message_id)
+            new = self._timeline.call(id, tool)
+        if new and id is not None:
+            self._calls.add(id, tool, message_id)
 
-    def _result(self, line: Line, block: Block) -> None:
-        id = block.tool_use_id
-        call = self._calls.get(id) if id is not None else None
-        if id is None or call is None:
-            return
-        status: Status = "ok"
-        text = ""
-        if block.is_error or was_interrupted(line):
-            content = value(block.content, _CONTENT)
-            text = content if isinstance(content, str) else joined(content) if content else ""
-            status = failure_of(line, text, call.tool)
-        # An interrupted call never changes back; a result that says the same again says nothing.
-        if call.status not in (status, "interrupted"):
-            call.status = status
-            self._timeline.refine(id, status, text, exit_code_of(status, text, call.tool))
-        rejected = line.tool_use_result == REJECTED
-        self._refused = call.status == "denied" and (rejected or text.startswith(REFUSAL))
-        if rejected and call.status == "denied" and call.message_id is not None:
-            self._rejected.setdefault(call.message_id, []).append(id)
-
-    def _user(self, line: Line, text: str) -> None:
-        if line.is_meta:
-            return
-        if text.lstrip().startswith(INTERRUPT):
-            self._marker(line.interrupted_message_id)
-        elif not line.is_sidechain and _is_typed(line, text):
-            self._refused = False
-            self._timeline.prompt(text)
-
-    def _marker(self, message_id: str | None) -> None:
-        """An interrupt by the user, unless it only follows a refusal in a dialog (D23)."""
-        if message_id is not None:
-            for id in self._rejected.pop(message_id, ()):
-                call = self._calls[id]
-                if call.status == "denied":
-                    call.status = "interrupted"
-                    self._timeline.refine(id, call.status)
-        elif self._refused:
-            return
-        self._timeline.interrupt()
+    def _user(self, line: Line, content: str | list[Block]) -> None:
+        text = content if isinstance(content, str) else joined(content)
+        answers, self._caveat = self._caveat, bool(line.is_meta) and text.startswith(CAVEATS)
+        repeated = self._history.repeats(line, text)
+        marker = text in MARKERS and _is_unmarked(line) and not line.is_meta
+        self._calls.user_line(interrupted_tool=marker and text == INTERRUPTED_TOOL)
+        if marker:
+            if not repeated and self._calls.interrupts(line.interrupted_message_id):
+                self._timeline.interrupt()
+        elif not (line.is_sidechain or repeated):
+            prompt = _prompt_of(line, content, answers=answers)
+            if prompt is not None:
+                self._prompt(prompt, "user")
+            elif not line.is_compact_summary:
+                self._notice(text)
 
     def _attachment(self, line: Line, attachment: Attachment) -> None:
-        """A prompt typed while the harness was busy reaches the model as an attachment."""
-        if attachment.type != "queued_command" or attachment.command_mode != "prompt":
+        """What was typed while the harness was busy reaches the model as an attachment; so do notices."""
+        content, mode = attachment.prompt, attachment.command_mode
+        if attachment.type != "queued_command" or not content or line.is_sidechain:
             return
-        if line.is_sidechain or line.is_meta or attachment.is_meta:
-            return
-        if attachment.origin is not None and attachment.origin.kind not in (None, _PERSON):
-            return
-        prompt = attachment.prompt
-        if prompt:
-            self._timeline.prompt(prompt if isinstance(prompt, str) else joined(prompt))
+        if mode == "task-notification":
+            self._notice(content if isinstance(content, str) else joined(content))
+        elif mode == "prompt" and not (line.is_meta or attachment.is_meta):
+            kind = attachment.origin.kind if attachment.origin is not None else None
+            text, image = typed(content)
+            own = kind is None and (is_notice(text) or is_wrapper(text))
+            if kind in (None, _PERSON) and not own and (image or not _is_blank(text)):
+                self._prompt(text, "attachment")
+
+    def _operation(self, line: Line) -> None:
+        """Texts wait in a queue while the harness is busy; before there were attachments it alone has them."""
+        operation, content = value(line.operation, _TEXT), value(line.content, _TEXT)
+        if operation == "enqueue" and content is not None:
+            self._notice(content)
+        delivered = self._queue.operate(operation, content)
+        version = numbers(self._version)
+        if delivered is not None and version is not None and version < ATTACHED_SINCE:
+            text, _ = typed(delivered)
+            if not _is_blank(text):
+                self._prompt(text, "queue")
+
+    def _prompt(self, text: str, by: Bringer) -> None:
+        self._calls.user_went_on()
+        if self._once.is_new(text, by):
+            self._timeline.prompt(None if _is_blank(text) else text)
+
+    def _notice(self, text: str) -> None:
+        task = failed_task(text)
+        if task is not None:
+            self._calls.failed(task)
 
 
-def _is_typed(line: Line, text: str) -> bool:
-    """Whether a `user` text is a person's: by the harness's marks, without any by its wrappers."""
-    if line.is_compact_summary or line.is_visible_in_transcript_only:
-        return False
+def _is_unmarked(line: Line) -> bool:
+    """Whether the harness left open who wrote the text of a line."""
+    return (line.origin is None or line.origin.kind is None) and line.prompt_source is None
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
+
+
+def _prompt_of(line: Line, content: str | list[Block], *, answers: bool) -> str | None:
+    """What a person typed in a `user` line, empty for an image alone; None where nobody typed anything.
+
+    `answers`: the harness may answer a command it does not know with this line.
+    """
+    if line.is_meta or line.is_compact_summary or line.is_visible_in_transcript_only:
+        return None
+    text, image = typed(content)
+    if _is_blank(text):
+        return "" if image and _may_be_typed(line) else None
+    if not _is_unmarked(line):
+        return text if _may_be_typed(line) else None
+    if is_wrapper(text):
+        return command_of(text)
+    if is_notice(text) or is_compact(text) or (answers and is_answer(text)):
+        return None
+    return text
+
+
+def _may_be_typed(line: Line) -> bool:
+    """Whether the harness's marks, where there are any, say that a person typed the text."""
     kind = line.origin.kind if line.origin is not None else None
-    if kind is None and line.prompt_source is None:
-        return not text.startswith(_WRAPPERS)
     return kind in (None, _PERSON) and line.prompt_source in _TYPED
