@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -172,6 +173,27 @@ def _objects(value: object) -> int:
     if isinstance(value, dict):
         return 1 + sum(map(_objects, value.values()))
     return sum(map(_objects, value)) if isinstance(value, list) else 0
+
+
+def test_texts_that_no_rule_knows_are_counted_by_session() -> None:
+    """A reader's judge of texts sees the records of one session, and what it names is counted among the types."""
+
+    def judge() -> Callable[[bytes], str]:
+        seen: list[bytes] = []
+
+        def name(line: bytes) -> str:
+            seen.append(line)
+            return "said/second" if len(seen) == 2 else ""
+
+        return name
+
+    known = Known(KNOWN.verified, KNOWN.records, texts=judge)
+    whole = Survey(known)
+    for _ in range(2):
+        survey = Survey(known)
+        survey.see([line(title=1), b"no record", line(title=2), line(title=3)])
+        whole.add(survey)
+    assert dict(whole.types) == {"said/second": 2}
 
 
 @given(st.binary(max_size=60))

@@ -57,12 +57,16 @@ class Known:
     """What a reader knows of its format.
 
     `verified`: the harness versions it was verified with. `version`: where a record holds the
-    harness's version, as member names joined by dots; empty where logs do not record it.
+    harness's version, as member names joined by dots; empty where logs do not record it. `texts`:
+    makes what is shown the lines of one session in turn, and names (as a type, never with content)
+    a text of the harness's own that the line holds and no rule of the reader knows; else it gives
+    an empty string.
     """
 
     verified: tuple[str, ...]
     records: Fields
     version: str = ""
+    texts: Callable[[], Callable[[bytes], str]] | None = None
 
 
 class Survey:
@@ -71,6 +75,7 @@ class Survey:
     def __init__(self, known: Known) -> None:
         self._known = known
         self._version = known.version.split(".") if known.version else []
+        self._unknown_text = known.texts() if known.texts is not None else None
         self.sessions = 0
         self.records = 0
         #: Lines that are no JSON object.
@@ -91,6 +96,8 @@ class Survey:
             if self._version:
                 self._see_version(value)
             self._object(value, self._known.records, "", "")
+            if self._unknown_text is not None and (name := self._unknown_text(line)):
+                _count(self.types, name, OTHER)
 
     def add(self, session: Survey) -> None:
         """Take in the survey of one session."""

@@ -72,6 +72,12 @@ class Rollout:
         found = [call for entry in entries for call in entry.calls]
         return [(call.span, call.tool, call.status, call.exit_code) for call in found]
 
+    def ended(self, *lines: bytes, tool: str = "exec_command") -> tuple[Any, Any, str]:
+        """Status, exit code and excerpt of the one call of a rollout that makes it first."""
+        timeline = self.read(self.call(tool), *lines)
+        (call,) = [call for entry in timeline.entries for call in entry.calls]
+        return call.status, call.exit_code, call.excerpt
+
     def prompts(self, *lines: bytes) -> list[tuple[str, str]]:
         entries = self.read(*lines).entries
         return [(entry.span, entry.summary) for entry in entries if entry.kind == "prompt"]

@@ -1,4 +1,4 @@
-"""What the lines of a rollout say: entries, directories, models, prompts, calls."""
+"""What the lines of a rollout say: entries, directories, models, calls."""
 
 from __future__ import annotations
 
@@ -50,58 +50,6 @@ def test_model_is_that_of_the_turn_context(rollout: Rollout) -> None:
     model = rollout.line("turn_context", {"cwd": "/srv/app", "model": "m-2"})
     assert rollout.read(rollout.meta(model="m-1")).model == ""
     assert rollout.read(rollout.meta(), model, rollout.event("x", model="m-3")).model == "m-2"
-
-
-def test_prompts_have_two_sources(rollout: Rollout) -> None:
-    """A `user_message` spans its line, a `UserMessage` item its id; blank ones are none."""
-    typed = rollout.event("user_message", message="\nfirst\nsecond")
-    nameless = rollout.item("UserMessage", "", content=[{"type": "text", "text": "nameless"}])
-    content = [{"type": "text", "text": "one"}, {"type": "image", "text": "no"}]
-    assert rollout.prompts(
-        typed,
-        nameless,
-        rollout.event("user_message", message="  \n"),
-        rollout.event("user_message", message=["no"]),
-        rollout.item("UserMessage", "i1", content=content),
-        rollout.item("UserMessage", "i2", content=[{"type": "text", "text": " "}]),
-        rollout.item("AgentMessage", "i3", content=content),
-    ) == [("L0", "first"), (f"L{len(typed)}", "nameless"), ("i1", "one")]
-
-
-def test_injected_user_messages_are_no_prompts(rollout: Rollout) -> None:
-    """A `response_item` user message also carries what the harness injects, so it never counts."""
-    part = {"type": "input_text", "text": "<environment_context>"}
-    message = {"type": "message", "role": "user", "content": [part]}
-    assert rollout.prompts(rollout.meta(), rollout.line("response_item", message)) == []
-
-
-@pytest.mark.parametrize(
-    ("source", "prompts"),
-    [
-        ({"subagent": {"thread_spawn": {"depth": 1}}}, 0),
-        ({"subagent": "review"}, 0),
-        ({"other": 1}, 2),
-        ("subagent", 2),
-        ({"subagent": None}, 2),
-        (None, 2),
-    ],
-)
-def test_messages_of_a_sub_agent_are_no_prompts(
-    rollout: Rollout, source: Any, prompts: int
-) -> None:
-    """What a parent model tells its sub-agent is not what a person typed."""
-    said = (
-        rollout.event("user_message", message="count"),
-        rollout.item("UserMessage", "i1", content=[{"type": "text", "text": "count again"}]),
-    )
-    assert len(rollout.prompts(rollout.meta(source=source), *said)) == prompts
-
-
-def test_only_the_first_line_makes_a_sub_agent(rollout: Rollout) -> None:
-    """The copied first line of a forked parent says nothing of this rollout."""
-    parent = rollout.meta(source={"subagent": "review"})
-    prompt = rollout.event("user_message", message="hello")
-    assert len(rollout.prompts(rollout.meta(), parent, prompt)) == 1
 
 
 def test_final_words_are_the_last_assistant_text(rollout: Rollout) -> None:

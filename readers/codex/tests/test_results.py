@@ -1,4 +1,4 @@
-"""How a call ended, by each rule of the README ("Rules that tell the truth")."""
+"""How a call ended, by the text of its output (rules 5 to 9 of the README)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ import pytest
 
 if TYPE_CHECKING:
     from conftest import Rollout
-
-
-def ended(rollout: Rollout, *lines: bytes, tool: str = "exec_command") -> tuple[Any, Any, str]:
-    """Status, exit code and excerpt of the one call of a rollout that makes it first."""
-    timeline = rollout.read(rollout.call(tool), *lines)
-    (call,) = [call for entry in timeline.entries for call in entry.calls]
-    return call.status, call.exit_code, call.excerpt
 
 
 def header(*lines: str, body: str = "text") -> str:
@@ -45,7 +38,7 @@ def script(*texts: str, first: str = "Script failed") -> list[dict[str, str]]:
 )
 def test_header_gives_the_exit_code(rollout: Rollout, output: str, want: object) -> None:
     """The last exit code above the first line that is exactly `Output:` decides; what is below never does."""
-    assert ended(rollout, rollout.output(output)) == want
+    assert rollout.ended(rollout.output(output)) == want
 
 
 @pytest.mark.parametrize(
@@ -62,7 +55,7 @@ def test_header_gives_the_exit_code(rollout: Rollout, output: str, want: object)
 )
 def test_header_tells_denials_and_aborts(rollout: Rollout, output: str, status: str) -> None:
     """In the header Codex' own words decide, unless the exit code there is 0."""
-    assert ended(rollout, rollout.output(output))[0] == status
+    assert rollout.ended(rollout.output(output))[0] == status
 
 
 @pytest.mark.parametrize(
@@ -84,9 +77,9 @@ def test_header_tells_denials_and_aborts(rollout: Rollout, output: str, status: 
 )
 def test_denials_without_a_header(rollout: Rollout, text: str) -> None:
     """A text that starts with one of Codex' denials is denied, without exit code; elsewhere it says nothing."""
-    assert ended(rollout, rollout.output(text)) == ("denied", None, text)
-    assert ended(rollout, rollout.output(f"log: {text}"))[0] == "ok"
-    assert ended(rollout, rollout.output(f"Output:\n{text}"))[0] == "ok"
+    assert rollout.ended(rollout.output(text)) == ("denied", None, text)
+    assert rollout.ended(rollout.output(f"log: {text}"))[0] == "ok"
+    assert rollout.ended(rollout.output(f"Output:\n{text}"))[0] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -106,9 +99,9 @@ def test_denials_without_a_header(rollout: Rollout, text: str) -> None:
 )
 def test_failures_without_a_header(rollout: Rollout, text: str) -> None:
     """A text that starts with one of Codex' failures is an error without an exit code; elsewhere it says nothing."""
-    assert ended(rollout, rollout.output(text)) == ("error", None, text)
-    assert ended(rollout, rollout.output(f"log: {text}"))[0] == "ok"
-    assert ended(rollout, rollout.output(f"Output:\n{text}"))[0] == "ok"
+    assert rollout.ended(rollout.output(text)) == ("error", None, text)
+    assert rollout.ended(rollout.output(f"log: {text}"))[0] == "ok"
+    assert rollout.ended(rollout.output(f"Output:\n{text}"))[0] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +110,7 @@ def test_failures_without_a_header(rollout: Rollout, text: str) -> None:
 )
 def test_bare_error_is_the_word_of_two_tools(rollout: Rollout, tool: str, status: str) -> None:
     """`error: ` at the start is Codex' own in `shell` and `apply_patch` only."""
-    assert ended(rollout, rollout.output("error: no such file"), tool=tool)[0] == status
+    assert rollout.ended(rollout.output("error: no such file"), tool=tool)[0] == status
 
 
 @pytest.mark.parametrize(
@@ -131,7 +124,7 @@ def test_bare_error_is_the_word_of_two_tools(rollout: Rollout, tool: str, status
 )
 def test_aborts_without_a_header(rollout: Rollout, text: str, status: str) -> None:
     """An abort is the first line, or the second below a wall time."""
-    assert ended(rollout, rollout.output(text))[0] == status
+    assert rollout.ended(rollout.output(text))[0] == status
 
 
 @pytest.mark.parametrize(
@@ -151,7 +144,7 @@ def test_aborts_without_a_header(rollout: Rollout, text: str, status: str) -> No
 )
 def test_code_mode_scripts(rollout: Rollout, output: object, status: str) -> None:
     """A failed script is an error, or denied when its last item is a script error that starts as a denial."""
-    assert ended(rollout, rollout.output(output), tool="exec")[:2] == (status, None)
+    assert rollout.ended(rollout.output(output), tool="exec")[:2] == (status, None)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +165,7 @@ def test_code_mode_scripts(rollout: Rollout, output: object, status: str) -> Non
 )
 def test_oldest_form_goes_by_its_metadata(rollout: Rollout, output: Any, want: object) -> None:
     """An object of a string `output` and an object `metadata` is decided by the exit code in it alone."""
-    assert ended(rollout, rollout.output(output)) == want
+    assert rollout.ended(rollout.output(output)) == want
 
 
 def test_output_lists_are_joined_by_lines(rollout: Rollout) -> None:
@@ -185,166 +178,62 @@ def test_output_lists_are_joined_by_lines(rollout: Rollout) -> None:
         {"type": "input_text", "text": ["no"]},
         {"type": "input_text", "text": "boom"},
     ]
-    assert ended(rollout, rollout.output(parts)) == ("error", 4, "boom")
-    assert ended(rollout, rollout.output(None)) == ("ok", None, "")
+    assert rollout.ended(rollout.output(parts)) == ("error", 4, "boom")
+    assert rollout.ended(rollout.output(None)) == ("ok", None, "")
 
 
 def test_first_output_wins(rollout: Rollout) -> None:
     """A second output of a call changes nothing, and one of an unknown call is no call."""
     first, second = rollout.output(header("Exit code: 1")), rollout.output(header("Exit code: 0"))
     unknown = rollout.output(header("Exit code: 1"), call_id="c9")
-    assert ended(rollout, unknown, first, second) == ("error", 1, "text")
+    assert rollout.ended(unknown, first, second) == ("error", 1, "text")
 
 
 @pytest.mark.parametrize(
-    ("kind", "members", "want"),
+    ("code", "want"),
     [
-        (
-            "CommandExecution",
-            {"status": "failed", "exit_code": 3, "aggregated_output": "bad"},
-            ("error", 3, "bad"),
-        ),
-        ("CommandExecution", {"status": "failed", "exit_code": -1}, ("error", None, "printed")),
-        ("CommandExecution", {"status": "declined", "exit_code": 1}, ("denied", None, "printed")),
-        ("CommandExecution", {"status": "completed", "exit_code": 0}, ("ok", 0, "")),
-        ("CommandExecution", {"status": "inProgress", "exit_code": 3}, ("ok", None, "")),
-        ("CommandExecution", {"exit_code": 3}, ("ok", None, "")),
-        (
-            "FileChange",
-            {"status": "declined", "stdout": "a", "stderr": "b"},
-            ("denied", None, "a\nb"),
-        ),
-        ("FileChange", {"status": "failed", "stdout": " ", "stderr": "b"}, ("error", None, "b")),
-        (
-            "McpToolCall",
-            {"status": "failed", "error": {"message": "boom"}},
-            ("error", None, "boom"),
-        ),
-        ("CollabAgentToolCall", {"status": "failed"}, ("ok", None, "")),
+        (2**63 - 1, ("error", 2**63 - 1)),
+        (-(2**63), ("error", -(2**63))),
+        (2**63, ("ok", None)),
+        (-(2**63) - 1, ("ok", None)),
+        (10**40, ("ok", None)),
     ],
 )
-def test_items_before_their_output(
-    rollout: Rollout, kind: str, members: dict[str, Any], want: object
+def test_exit_codes_beyond_64_bits_are_absent(
+    rollout: Rollout, code: int, want: tuple[str, int | None]
 ) -> None:
-    """An item that was completed before the output decides; the output only fills what it left empty."""
-    item = rollout.item(kind, **members)
-    assert ended(rollout, item, rollout.output("Wall time: 1\nOutput:\nprinted")) == want
+    """A number that no exit code can be counts as if it were not there, in a header and in metadata."""
+    for output in (
+        header(f"Process exited with code {code}"),
+        {"output": "x", "metadata": {"exit_code": code}},
+        f'{{"output":"x","metadata":{{"exit_code":{code}}}}}',
+    ):
+        assert rollout.ended(rollout.output(output))[:2] == want
 
 
-def test_items_after_their_output(rollout: Rollout) -> None:
-    """A command that outlived its call is refined by its item, and its result moves to that line."""
-    lines = (
-        rollout.call(),
-        rollout.output(header("Process running with session ID 7", body="start")),
-        rollout.item("CommandExecution", status="failed", exit_code=6, aggregated_output="end"),
-    )
+def test_output_before_its_call(rollout: Rollout) -> None:
+    """An output whose call comes later is that call's, judged by its tool and reported with it; the first one wins."""
+    output = rollout.output("unable to process image: x")
+    later = rollout.output(header("Exit code: 0"))
+    lines = (output, rollout.call("view_image"), later)
     (entry,) = rollout.read(*lines).entries
     (call,) = entry.calls
-    assert (call.status, call.exit_code) == ("error", 6)
-    assert call.result_offset == len(lines[0]) + len(lines[1])
-
-
-@pytest.mark.parametrize(
-    ("members", "want"),
-    [
-        ({"status": "declined", "success": True, "stderr": "no"}, ("denied", None, "no")),
-        ({"status": "failed", "stdout": "a", "stderr": "b"}, ("error", None, "a\nb")),
-        ({"success": False}, ("error", None, "")),
-        ({"success": True}, ("ok", None, "")),
-        ({"status": "new_in_2030", "success": False}, ("error", None, "")),
-        ({}, (None, None, "")),
-    ],
-)
-def test_end_of_a_patch(rollout: Rollout, members: dict[str, Any], want: object) -> None:
-    """`patch_apply_end` decides by its status, else by `success`."""
-    assert ended(rollout, rollout.event("patch_apply_end", call_id="c1", **members)) == want
-
-
-@pytest.mark.parametrize(
-    ("result", "want"),
-    [
-        ({"Err": "boom"}, ("error", None, "boom")),
-        (
-            {"Ok": {"isError": True, "content": [{"type": "text", "text": "bad"}]}},
-            ("error", None, "bad"),
-        ),
-        ({"Ok": {"isError": False, "content": []}}, ("ok", None, "")),
-        ({"Ok": {}}, ("ok", None, "")),
-        ({}, (None, None, "")),
-        ("boom", (None, None, "")),
-    ],
-)
-def test_end_of_an_mcp_call(rollout: Rollout, result: Any, want: object) -> None:
-    """`mcp_tool_call_end` is an error when there is no answer, or the answer says so."""
-    assert ended(rollout, rollout.event("mcp_tool_call_end", call_id="c1", result=result)) == want
-
-
-def test_items_inside_a_script_are_calls(rollout: Rollout) -> None:
-    """An item whose id is no call's is a call of its own, spanned by that id (code mode)."""
-    shell = ["/bin/bash", "-lc", "ls  -l"]
-    assert rollout.calls(
-        rollout.call("exec"),
-        rollout.item("CommandExecution", "e1", command=shell, status="failed", exit_code=2),
-        rollout.item("FileChange", "e2", changes={"/srv/app/a": {}}, status="declined"),
-        rollout.item("McpToolCall", "e3", server="demo", tool="ping", status="completed"),
-        rollout.item("CommandExecution", "e4", source="user_shell", status="failed"),
-        rollout.item("ImageView", "e5", status="failed"),
-        rollout.item("CommandExecution", None, status="failed"),
-        rollout.output(script(first="Script completed")),
-    ) == [
-        ("c1", "exec", "ok", None),
-        ("e1", "exec_command", "error", 2),
-        ("e2", "apply_patch", "denied", None),
-        ("e3", "demo.ping", "ok", None),
+    assert (call.status, call.exit_code) == ("error", None)
+    assert call.result_offset == call.offset == len(output)
+    assert rollout.calls(output, rollout.call("depot_lookup")) == [
+        ("c1", "depot_lookup", "ok", None)
     ]
+    assert rollout.tally(*lines).counts().tool_errors == 1
 
 
-def test_equal_commands_inside_scripts_digest_alike(rollout: Rollout) -> None:
-    """The script of a shell is the command of the nested call, so a repeat of it is seen."""
-    timeline = rollout.read(
-        rollout.call(arguments='{"cmd": "ls -l"}'),
-        rollout.item("CommandExecution", "e1", command=["/bin/bash", "-lc", "ls  -l"]),
-        rollout.item("FileChange", "e2", changes={"/srv/app/a": {}}),
-        rollout.item("FileChange", "e3", changes={"/srv/app/b": {}}),
-    )
-    digests = [call.args_digest for entry in timeline.entries for call in entry.calls]
-    assert digests[0] == digests[1]
-    assert len(set(digests)) == 3
-
-
-def test_interrupt_ends_every_open_call(rollout: Rollout) -> None:
-    """`turn_aborted` by the user interrupts what has no result yet, named or not, without an excerpt."""
-    lines = (
-        rollout.call(),
-        rollout.call(call_id="c2"),
-        rollout.call(call_id=None),
-        rollout.output(header("Exit code: 1")),
-    )
-    timeline = rollout.read(*lines, rollout.aborted())
-    calls = [call for entry in timeline.entries for call in entry.calls]
-    assert [call.status for call in calls] == ["error", "interrupted", "interrupted"]
-    assert calls[1].excerpt == ""
-    assert timeline.counts().interrupts == 3
-    assert rollout.read(*lines, rollout.aborted("replaced")).counts().interrupts == 0
-
-
-def test_interrupted_is_final(rollout: Rollout) -> None:
-    """What the harness records of an interrupted call when it closes it later changes nothing."""
-    failed = rollout.item("CommandExecution", status="failed", exit_code=-1, aggregated_output="x")
-    late = rollout.output(header("Exit code: 1"))
-    assert ended(rollout, rollout.aborted(), failed, late) == ("interrupted", None, "")
-
-
-def test_failure_of_an_aborted_turn_is_an_interrupt(rollout: Rollout) -> None:
-    """An item of a turn that the user had interrupted is interrupted when it failed, without an exit code."""
-    running = rollout.output("Process running with session ID 7\nOutput:\n")
-    failed = rollout.item("CommandExecution", status="failed", exit_code=143)
-    assert ended(rollout, running, rollout.aborted(), failed)[:2] == ("interrupted", None)
-    other = rollout.aborted(turn_id="t2")
-    assert ended(rollout, running, other, failed)[:2] == ("error", 143)
-    replaced = rollout.aborted("replaced")
-    assert ended(rollout, running, replaced, failed)[:2] == ("error", 143)
-    nested = rollout.item("CommandExecution", "e1", status="failed", exit_code=1)
-    assert rollout.calls(rollout.aborted(), nested) == [("e1", "exec_command", "interrupted", None)]
-    done = rollout.item("CommandExecution", "e1", status="completed", exit_code=0)
-    assert rollout.calls(rollout.aborted(), done) == [("e1", "exec_command", "ok", 0)]
+def test_few_outputs_wait_for_their_calls(rollout: Rollout) -> None:
+    """Of outputs without a call the last thousand are kept, a few thousand characters of each."""
+    many = [
+        rollout.output(header("Exit code: 1", body="x" * 9000), call_id=f"c{n}")
+        for n in range(1001)
+    ]
+    calls = [rollout.call(call_id=f"c{n}") for n in (0, 1, 1000)]
+    timeline = rollout.read(*many, *calls)
+    told = [call for entry in timeline.entries for call in entry.calls]
+    assert [call.status for call in told] == [None, "error", "error"]
+    assert len(told[1].excerpt) <= 4096

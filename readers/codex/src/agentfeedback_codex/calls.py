@@ -6,10 +6,18 @@ from typing import Any
 
 from agentfeedback.record import INVALID, Raw, decoder, loads
 
-from .lines import Action
+from .lines import Action, Spoken
 
 _SHELLS = ("bash", "sh", "zsh", "dash")
 _SCRIPT_FLAGS = ("-c", "-lc", "-cl")
+
+
+def tool_of(call: Spoken) -> str:
+    """The tool that a call names; a `local_shell_call` has no name of its own."""
+    if call.type == "local_shell_call":
+        return "local_shell"
+    name = call.name or ""
+    return f"{call.namespace}.{name}" if call.namespace else name
 
 
 def function_input(arguments: Raw, tool: str) -> tuple[bytes, str | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentfeedback.drift import Fields, Known
 
+from .texts import UnknownTexts
+
 _PART = Fields(
     by="type",
     kinds={
@@ -13,6 +15,8 @@ _PART = Fields(
         "encrypted_content": Fields("encrypted_content"),
     },
 )
+#: What is reviewed: `custom` has `instructions`, whose form the others' members do not tell.
+_TARGET = Fields("branch instructions sha title type")
 _ITEM = Fields(
     "id",
     by="type",
@@ -26,12 +30,17 @@ _ITEM = Fields(
         ),
         "CommandExecution": Fields(
             """
-            aggregated_output command cwd duration exit_code parsed_cmd process_id source status
+            aggregated_output command cwd duration exit_code formatted_output parsed_cmd process_id
+            source status stderr stdout
             """
         ),
         "ContextCompaction": Fields(),
+        "EnteredReviewMode": Fields("target user_facing_hint", inside={"target": _TARGET}),
+        "ExitedReviewMode": Fields("review_output"),
+        "Extension": Fields("action kind query results"),
         "FileChange": Fields("changes status stderr stdout"),
         "ImageView": Fields("path"),
+        "Plan": Fields("text"),
         "McpToolCall": Fields("arguments duration error result server status tool"),
         "Reasoning": Fields("raw_content summary_text"),
         "SubAgentActivity": Fields("agent_path agent_thread_id kind model reasoning_effort"),
@@ -58,7 +67,26 @@ _EVENT = Fields(
     by="type",
     kinds={
         "agent_message": Fields("memory_citation message phase"),
+        "agent_reasoning": Fields("text"),
+        "collab_agent_spawn_end": Fields(
+            """
+            call_id model new_agent_nickname new_agent_role new_thread_id prompt reasoning_effort
+            sender_thread_id status
+            """
+        ),
         "context_compacted": Fields(),
+        "dynamic_tool_call_response": Fields(
+            "arguments call_id content_items duration error success tool turn_id"
+        ),
+        "entered_review_mode": Fields("target user_facing_hint", inside={"target": _TARGET}),
+        "error": Fields("codex_error_info message"),
+        "exec_command_end": Fields(
+            """
+            aggregated_output call_id command cwd duration exit_code formatted_output parsed_cmd
+            process_id source status stderr stdout turn_id
+            """
+        ),
+        "exited_review_mode": Fields("review_output"),
         "item_completed": Fields(
             "completed_at_ms item started_at_ms thread_id turn_id", inside={"item": _ITEM}
         ),
@@ -76,6 +104,7 @@ _EVENT = Fields(
             turn_id
             """
         ),
+        "thread_rolled_back": Fields("num_turns"),
         "thread_settings_applied": Fields("thread_id thread_settings"),
         "token_count": Fields("info rate_limits"),
         "turn_aborted": Fields("completed_at duration_ms reason root_turn_id started_at turn_id"),
@@ -105,7 +134,7 @@ _TURN_CONTEXT = Fields(
     approval_policy approvals_reviewer collaboration_mode comp_hash current_date cwd
     disabled_plugin_ids effort file_system_sandbox_policy model multi_agent_version
     permission_profile personality realtime_active root_turn_id sandbox_policy summary timezone
-    truncation_policy turn_id user_instructions
+    truncation_policy turn_id user_instructions workspace_roots
     """
 )
 _PAYLOADS = {
@@ -119,12 +148,35 @@ _PAYLOADS = {
     "world_state": Fields("full state"),
 }
 
+
+def _bare(type: str) -> Fields:
+    """A record of the first rollouts: what later ones have as the payload of a `response_item`."""
+    kind = _RESPONSE.kinds[type]
+    return Fields(" ".join(("id", *kind.names)), inside=kind.inside)
+
+
 KNOWN = Known(
-    verified=("0.40.0", "0.63.0", "0.98.0", "0.130.0", "0.171.0"),
+    verified=(
+        "0.40.0",
+        "0.63.0",
+        "0.80.0",
+        "0.98.0",
+        "0.110.0",
+        "0.130.0",
+        "0.144.6",
+        "0.160.1",
+        "0.171.0",
+    ),
     version="payload.cli_version",
+    texts=UnknownTexts,
     records=Fields(
         "metadata ordinal payload timestamp",
         by="type",
-        kinds={type: Fields(inside={"payload": payload}) for type, payload in _PAYLOADS.items()},
+        kinds={
+            **{type: Fields(inside={"payload": payload}) for type, payload in _PAYLOADS.items()},
+            # The first rollouts: records without a payload, and a first line without a type.
+            "": Fields("git id instructions record_type"),
+            **{type: _bare(type) for type in _RESPONSE.kinds},
+        },
     ),
 )

@@ -94,10 +94,8 @@ class Prompts:
 
     def turn_started(self, id: str | None) -> None:
         """A turn starts. One that starts again is history recorded once more."""
-        if self._review is not None and self._review.started:
-            self._review = None
-        elif self._review is not None:
-            self._review.started = True
+        if self._review is not None and self._review.asked:
+            self._review = None  # its end is missing: Codex was killed, and resumed
         self._turn = self._turns.setdefault(id, {}) if id is not None else {}
         self._repeated = dict(self._turn)
 
@@ -141,7 +139,8 @@ class _Review:
     """Review mode: messages are what Codex asks of a reviewer."""
 
     def __init__(self, target: Target | None, thread: str | None) -> None:
-        self.started = False
+        #: Whether Codex has spoken to the reviewer.
+        self.asked = False
         self._thread = thread
         self._instructions = ""
         if target is not None and target.type == "custom":
@@ -155,6 +154,7 @@ class _Review:
         """
         if thread is not None and thread == self._thread:
             return True
+        self.asked = True
         if self._instructions and words.strip() == self._instructions:
             self._instructions = ""
             return True

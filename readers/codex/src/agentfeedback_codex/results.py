@@ -27,7 +27,9 @@ _DENIED_ANY_TOOL = (
     "automatic approval review denied the action",
     "This action was rejected due to unacceptable risk.",
     "Automatic approval review failed: ",
+    "Automatic approval review timed out while ",
     "Command blocked by PreToolUse hook: ",
+    "Tool call blocked by PreToolUse hook: ",
 )
 #: Denials that start a text without a header.
 _DENIED_START = (
@@ -64,14 +66,31 @@ _FAILED_BY_TOOL = {
     "shell": ("error: ",),
     "apply_patch": ("error: ",),
     "view_image": (
-        "unable to process image: ",
+        "unable to process image",
+        "unable to read image at ",
+        "unable to resolve image path",
+        "image path `",
+        "view_image is not allowed because ",
         "Codex cannot attach image at ",
         "image content omitted because it could not be processed",
     ),
-    "request_user_input": ("request_user_input is unavailable in ",),
-    "spawn_agent": ("collab spawn failed: ", "Full-history forked agents inherit "),
+    "spawn_agent": (
+        "collab spawn failed: ",
+        "Full-history forked agents inherit ",
+        "Agent depth limit reached.",
+        "agent thread limit reached",
+    ),
 }
+#: Any tool that the session's mode does not have says so by its own name.
+_UNAVAILABLE = " is unavailable in "
 _FAILED_MCP = 'err: "tool call error: tool call failed for '
+#: Why Codex did not pass a call on to its server, as the whole message.
+_MCP_NOT_MADE: dict[str, Status] = {
+    "user rejected MCP tool call": "denied",
+    "MCP tool call blocked by app configuration": "denied",
+    "user cancelled MCP tool call": "interrupted",
+}
+_MCP_ERROR = re.compile(r'err: "([^"\\\n]*)"')
 _MCP = "mcp__"
 #: The namespace of Codex' own tools for sub-agents.
 _COLLABORATION = "collaboration."
@@ -138,6 +157,19 @@ def outcome(answer: Answer, tool: str) -> Outcome:
     return Outcome(status, answer.text)
 
 
+def is_unknown(answer: Answer, tool: str) -> bool:
+    """Whether an output is a text of which no rule knows what it says: no header, no JSON, no fixed text."""
+    text = answer.text.lstrip()
+    if not text or text.startswith(("{", "[")) or _split(answer.text)[0] is not None:
+        return False
+    return outcome(answer, tool).status == "ok"
+
+
+def mcp_failure(message: str) -> Status:
+    """The status of an MCP call that failed with this message, a member of Codex' own record of it."""
+    return _MCP_NOT_MADE.get(message, "error")
+
+
 def _of_list(output: str | list[Part] | None) -> Answer:
     if isinstance(output, list):
         text = "\n".join(part.text for part in output if part.text)
@@ -174,8 +206,11 @@ def _of_header(header: str, body: str, last: str) -> Outcome:
 
 
 def _refusal(text: str, tool: str) -> Status | None:
-    """Whether a text tells that a call was refused, or (an error) reads so and tells that it could not begin."""
+    """How a call ended that was refused, or (an error) could not begin and reads as if it had been refused."""
     if tool.startswith(_MCP):
+        message = _MCP_ERROR.fullmatch(text)
+        if message is not None and message[1] in _MCP_NOT_MADE:
+            return _MCP_NOT_MADE[message[1]]
         return "denied" if text.startswith(_DENIED_ANY_TOOL) else None
     command = _DENIED_COMMAND.match(text)
     if text.rstrip() == _EMPTY_PATCH or (
@@ -192,8 +227,12 @@ def _refusal(text: str, tool: str) -> Status | None:
 def _is_failure(text: str, tool: str) -> bool:
     if tool.startswith(_MCP):
         return text.startswith((*_FAILED_ANY_TOOL, _FAILED_MCP))
-    own = _FAILED_BY_TOOL.get(tool.removeprefix(_COLLABORATION))
-    return text.startswith(_FAILED_START) or (own is not None and text.startswith(own))
+    name = tool.removeprefix(_COLLABORATION)
+    return (
+        text.startswith(_FAILED_START)
+        or text.startswith(_FAILED_BY_TOOL.get(name, ()))
+        or (bool(name) and text.startswith(name + _UNAVAILABLE))
+    )
 
 
 def _is_abort(text: str) -> bool:

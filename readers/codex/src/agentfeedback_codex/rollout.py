@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentfeedback.record import Raw, decoder, loads, value
-from agentfeedback.teller import Status, Teller
+from agentfeedback.record import Raw, decoder, loads
+from agentfeedback.teller import Teller
 
-from .calls import action_command, argv_command, function_input, raw_input
-from .lines import Invocation, Item, Line, McpResult, Payload, Source, Spoken, texts
+from .calls import action_command, argv_command, function_input, raw_input, tool_of
+from .ends import EVENTS, End, of_event, of_item
+from .lines import Item, Line, Payload, Source, Spoken, texts
 from .prompts import Prompts, directory, injected
 from .results import Answer, outcome, read
 
-#: The status of an item, or of the event that came before it.
-_STATUS: dict[str | None, Status] = {"completed": "ok", "failed": "error", "declined": "denied"}
 #: The most answers that wait for their calls.
 _EARLY = 1000
 _SPAWN = "spawn_agent"
@@ -90,19 +89,18 @@ class Rollout:
                 self._timeline.said(text)
 
     def _function_call(self, payload: Spoken) -> None:
-        tool = _tool(payload)
+        tool = tool_of(payload)
         if self._timeline.keeps_texts:
             self._call(payload, tool, *function_input(payload.arguments, tool))
         else:
             self._call(payload, tool)
 
     def _custom_tool_call(self, payload: Spoken) -> None:
-        self._call(payload, _tool(payload), raw_input(payload.input), None)
+        self._call(payload, tool_of(payload), raw_input(payload.input), None)
 
     def _local_shell_call(self, payload: Spoken) -> None:
-        self._call(
-            payload, "local_shell", raw_input(payload.action), action_command(payload.action)
-        )
+        command = action_command(payload.action)
+        self._call(payload, tool_of(payload), raw_input(payload.action), command)
 
     def _call(
         self, payload: Spoken, tool: str, input: bytes | None = None, command: str | None = None
@@ -151,9 +149,13 @@ class Rollout:
 
     def _item(self, payload: Payload) -> None:
         item = payload.item
-        verb = _ITEMS.get(item.type) if item is not None else None
-        if item is not None and verb is not None:
+        if item is None:
+            return
+        verb = _ITEMS.get(item.type)
+        if verb is not None:
             verb(self, item, payload)
+        elif (end := of_item(item, payload.turn_id)) is not None:
+            self._ended(end)
 
     def _user_message_item(self, item: Item, payload: Payload) -> None:
         words = texts(item.content, "text")
@@ -168,89 +170,14 @@ class Rollout:
     def _review_exited_item(self, item: Item, payload: Payload) -> None:
         self._prompts.review_exited()
 
-    def _command_item(self, item: Item, payload: Payload) -> None:
-        self._ended(
-            item.id,
-            "exec_command",
-            item.command,
-            _STATUS.get(item.status),
-            item.aggregated_output or "",
-            item.exit_code,
-            turn=payload.turn_id,
-            source=item.source,
-        )
-
-    def _patch_item(self, item: Item, payload: Payload) -> None:
-        status, content = _STATUS.get(item.status), _both(item.stdout, item.stderr)
-        self._ended(
-            item.id,
-            "apply_patch",
-            item.changes,
-            status,
-            content,
-            turn=payload.turn_id,
-            source=item.source,
-        )
-
-    def _mcp_item(self, item: Item, payload: Payload) -> None:
-        self._ended(
-            item.id,
-            f"{item.server or ''}.{item.tool or ''}",
-            item.arguments,
-            _STATUS.get(item.status),
-            (item.error.message if item.error is not None else None) or "",
-            turn=payload.turn_id,
-            source=item.source,
-        )
-
     def _collab_item(self, item: Item, payload: Payload) -> None:
         if item.status == "failed" and item.receiver_thread_ids == []:
             self._not_spawned(item.id)
 
-    def _command_end(self, payload: Payload) -> None:
-        status = _STATUS.get(payload.status)
-        if payload.status is None and payload.exit_code is not None:
-            status = "error" if payload.exit_code else "ok"
-        self._ended(
-            payload.call_id,
-            "exec_command",
-            payload.command,
-            status,
-            payload.aggregated_output or _both(payload.stdout, payload.stderr),
-            payload.exit_code,
-            turn=payload.turn_id,
-            source=value(payload.source, str),
-        )
-
-    def _patch_end(self, payload: Payload) -> None:
-        status = _STATUS.get(payload.status)
-        if status is None and payload.success is not None:
-            status = "ok" if payload.success else "error"
-        content = _both(payload.stdout, payload.stderr)
-        self._ended(
-            payload.call_id,
-            "apply_patch",
-            payload.changes,
-            status,
-            content,
-            turn=payload.turn_id,
-        )
-
-    def _mcp_end(self, payload: Payload) -> None:
-        result = decoder(McpResult)(bytes(payload.result))
-        if result is None:
-            return
-        status: Status | None = None
-        content = ""
-        if result.failure is not None:
-            status, content = "error", result.failure
-        elif result.answer is not None:
-            status = "error" if result.answer.is_error else "ok"
-            if status == "error":
-                content = texts(result.answer.content, "text")
-        call = decoder(Invocation)(bytes(payload.invocation)) or Invocation()
-        tool = f"{call.server or ''}.{call.tool or ''}"
-        self._ended(payload.call_id, tool, call.arguments, status, content, turn=payload.turn_id)
+    def _end(self, payload: Payload) -> None:
+        end = of_event(payload)
+        if end is not None:
+            self._ended(end)
 
     def _spawn_end(self, payload: Payload) -> None:
         if bytes(payload.new_thread_id) == b"null":
@@ -264,49 +191,36 @@ class Rollout:
         if payload.success is False:
             self._timeline.refine(payload.call_id, "error", payload.error or "")
 
-    def _ended(
-        self,
-        id: str | None,
-        tool: str,
-        given: Raw,
-        status: Status | None,
-        content: str,
-        exit_code: int | None = None,
-        *,
-        turn: str | None,
-        source: str | None = None,
-    ) -> None:
-        """How a command, a patch or an MCP call ended; the only record of one made inside a script."""
+    def _ended(self, end: End) -> None:
+        """Refine a call by the record of its end, or report the call that only that record tells of."""
+        id, status, exit_code = end.id, end.status, end.exit_code
         if not id:
             return
         if not self._timeline.known(id):
-            if source == "user_shell":
+            if end.source == "user_shell":
                 return  # the user's own `! command`
-            command = argv_command(loads(bytes(given))) if tool == "exec_command" else None
+            command = None
+            if end.tool == "exec_command":
+                command = argv_command(loads(bytes(end.given)))
             self._prompts.answered()
-            self._timeline.call(id, tool, input=raw_input(given), command=command, span=id)
-            self._tools[id] = tool
-        if status is None:
-            return
-        if status == "error" and turn in self._aborted:
+            self._timeline.call(id, end.tool, input=raw_input(end.given), command=command, span=id)
+            self._tools[id] = end.tool
+        if status == "error" and end.turn in self._aborted:
             status = "interrupted"  # it outlived the user's interrupt; Codex closes it as failed
-        if exit_code is not None and (
-            exit_code < 0
-            or status in ("denied", "interrupted")
-            or (status == "error" and not exit_code)
-        ):
+        if exit_code is not None and (exit_code < 0 or (status != "ok" and exit_code == 0)):
             exit_code = None
-        self._timeline.refine(id, status, content, exit_code)
+        if status in ("denied", "interrupted"):
+            exit_code = None
+        self._timeline.refine(id, status, end.content, exit_code)
 
     def _turn_aborted(self, payload: Payload) -> None:
         self._prompts.turn_aborted()
         if payload.reason != "interrupted":
             return
+        if payload.turn_id not in self._aborted:  # else it is history recorded once more
+            self._timeline.interrupt()
         if payload.turn_id:
-            if payload.turn_id in self._aborted:
-                return  # history recorded once more
             self._aborted.add(payload.turn_id)
-        self._timeline.interrupt()
         self._timeline.interrupt_open()
 
 
@@ -329,9 +243,7 @@ _EVENTS: dict[str | None, _Verb] = {
     "agent_message": Rollout._agent_message,
     "task_started": Rollout._task_started,
     "item_completed": Rollout._item,
-    "exec_command_end": Rollout._command_end,
-    "patch_apply_end": Rollout._patch_end,
-    "mcp_tool_call_end": Rollout._mcp_end,
+    **dict.fromkeys(EVENTS, Rollout._end),
     "collab_agent_spawn_end": Rollout._spawn_end,
     "dynamic_tool_call_response": Rollout._dynamic_end,
     "entered_review_mode": Rollout._review_entered,
@@ -343,22 +255,10 @@ _ITEMS: dict[str | None, _ItemVerb] = {
     "AgentMessage": Rollout._agent_message_item,
     "EnteredReviewMode": Rollout._review_entered_item,
     "ExitedReviewMode": Rollout._review_exited_item,
-    "CommandExecution": Rollout._command_item,
-    "FileChange": Rollout._patch_item,
-    "McpToolCall": Rollout._mcp_item,
     "CollabAgentToolCall": Rollout._collab_item,
 }
-
-
-def _tool(payload: Spoken) -> str:
-    name = payload.name or ""
-    return f"{payload.namespace}.{name}" if payload.namespace else name
 
 
 def _is_subagent(source: Raw) -> bool:
     decoded = decoder(Source)(bytes(source))
     return decoded is not None and bytes(decoded.subagent) not in (b"", b"null")
-
-
-def _both(stdout: str | None, stderr: str | None) -> str:
-    return "\n".join(text for text in (stdout, stderr) if text and not text.isspace())
