@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 
-from tests.conftest import Machine, call, failed, prompt
+from tests.conftest import Machine, call, codex_line, failed, meta, prompt, typed
 
 REF = "claude-code:s1"
 
@@ -120,6 +121,33 @@ def test_truncated_digest_is_continued_exactly(machine: Machine) -> None:
     assert [digest["truncated"] for digest in digests] == [True] * (len(digests) - 1) + [False]
     reported = [span for digest in digests for span in spans(digest)]
     assert reported == ["first", *(f"a{number}" for number in range(400))]
+
+
+def test_one_record_may_complete_more_than_a_digest_holds(machine: Machine) -> None:
+    """As many of its events as fit are reported, the others are counted as left out for good, and the log goes on."""
+    calls = [
+        codex_line(
+            "response_item",
+            type="function_call",
+            name="exec_command",
+            arguments=json.dumps({"cmd": f"job {number}"}),
+            call_id=f"call_{number}",
+        )
+        for number in range(400)
+    ]
+    aborted = codex_line("event_msg", type="turn_aborted", reason="interrupted", turn_id="t1")
+    path = machine.codex("s1", [meta(), *calls, aborted])
+    (digest,) = digest_and_mark(machine)
+    assert digest["truncated"] is True
+    assert len(digest["events"]) + digest["dropped"] == 400
+    assert spans(digest) == [f"call_{number}" for number in range(len(digest["events"]))]
+    assert digest["counts"]["interrupts"] == 401
+    assert machine.state("codex:s1") == ("processed", "")
+    with path.open("ab") as file:
+        file.write(typed("go on") + b"\n")
+    (digest,) = digest_and_mark(machine)
+    assert [event["summary"] for event in digest["events"]] == ["go on"]
+    assert "dropped" not in digest
 
 
 def test_resumed_lines_without_news_end(machine: Machine) -> None:

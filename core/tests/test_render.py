@@ -201,6 +201,12 @@ def digest(**more: Any) -> Any:
     return wire.plain(wire.Digest("codex:s1", "codex", "s1", **more))
 
 
+def test_events_left_out_for_good_are_said() -> None:
+    """Where one record completed more events than fit, their number stands with the truncation."""
+    run = wire.DigestRun("The notice.", "1", [digest(truncated=True, dropped=7)])
+    assert "from offset 0  (truncated, 7 events left out for good)\n" in digest_text(run)
+
+
 def test_a_digest_reads_notice_first() -> None:
     """The whole form: notice, version, sessions with their events, and what was deferred."""
     first = digest(

@@ -1,4 +1,4 @@
-"""Which events of a session fit under its cap (details 8.4). Pure; all sizes in bytes of JSON as printed (D2)."""
+"""Which events of a session fit under its cap. Pure; all sizes in bytes of JSON as printed."""
 
 from __future__ import annotations
 
@@ -26,32 +26,75 @@ class Part:
     size: int
 
 
+@frozen
+class Fit:
+    """The indexes of the parts kept, the offset covered, and how many parts before it are left out for good."""
+
+    kept: frozenset[int]
+    covered: int
+    dropped: int = 0
+
+
 def fitting(
-    parts: Sequence[Part], base: int, cap: int, measure: Callable[[frozenset[int]], int]
-) -> tuple[frozenset[int], int] | None:
-    """The indexes of the parts kept and the offset covered, or None when not even the first group fits.
+    parts: Sequence[Part],
+    base: int,
+    cap: int,
+    size: int,
+    measure: Callable[[frozenset[int], int], int],
+) -> Fit | None:
+    """What of the parts is kept, or None when the cap is exceeded even without any.
 
     Parts are taken in the order they were completed, whole groups of one offset at a time, while
-    the estimate stays within `cap`; then the last groups are dropped until `measure`, the real size
-    of what is kept, fits. `base` is the size without any part. Call it only when not all parts fit.
+    the estimate stays within `cap`; then the last groups are left out until `measure`, the real size
+    of what is kept with that many dropped, fits. Only the first group is ever kept in part, with as
+    many of its parts as fit in their own order: else no digest could get past it. `base` is the size
+    without any part, `size` the end of the log. Call it only when not all parts fit.
     """
-    order = sorted(range(len(parts)), key=lambda index: parts[index].completed)
-    groups: list[list[int]] = []
-    for index in order:
-        if groups and parts[groups[-1][0]].completed == parts[index].completed:
-            groups[-1].append(index)
-        else:
-            groups.append([index])
+    groups = _groups(parts)
+    starts = [parts[group[0]].completed for group in groups] + [size]
     taken, total = 0, base
     for group in groups:
         total += sum(parts[index].size for index in group)
         if total > cap:
             break
         taken += 1
-    # Nothing kept would leave the watermark where it is: the next digest could never get past it.
-    while taken:
+    taken = min(taken, len(groups) - 1)
+    while taken > 0:
         kept = frozenset(index for group in groups[:taken] for index in group)
-        if taken < len(groups) and measure(kept) <= cap:
-            return kept, parts[groups[taken][0]].completed
+        if measure(kept, 0) <= cap:
+            return Fit(kept, starts[taken])
         taken -= 1
+    return _first_in_part(parts, groups[0] if groups else [], base, cap, starts[1:], measure)
+
+
+def _groups(parts: Sequence[Part]) -> list[list[int]]:
+    """The indexes of the parts by the offset that completes them, in the order of these."""
+    groups: dict[int, list[int]] = {}
+    for index in sorted(range(len(parts)), key=lambda index: parts[index].completed):
+        groups.setdefault(parts[index].completed, []).append(index)
+    return list(groups.values())
+
+
+def _first_in_part(
+    parts: Sequence[Part],
+    group: Sequence[int],
+    base: int,
+    cap: int,
+    behind: Sequence[int],
+    measure: Callable[[frozenset[int], int], int],
+) -> Fit | None:
+    if not behind:
+        return None
+    kept, total = 0, base
+    for index in group:
+        total += parts[index].size
+        if total > cap:
+            break
+        kept += 1
+    kept = min(kept, len(group) - 1)
+    while kept >= 0:
+        some, dropped = frozenset(group[:kept]), len(group) - kept
+        if measure(some, dropped) <= cap:
+            return Fit(some, behind[0], dropped)
+        kept -= 1
     return None

@@ -25,7 +25,7 @@ OWN_MEMBERS = ("retries", "denials", "flagged")
 
 
 class TooLarge(Exception):
-    """Not one record's events fit the session cap, or not even the facts around them (D16). A value to the engine."""
+    """Not even the facts around the events fit the session cap. A value to the engine."""
 
 
 @frozen(eq=False)
@@ -76,7 +76,7 @@ class Digester:
         size = len(orjson.dumps(whole))
         if size <= caps.session:
             return Built(whole, size, timeline.size)
-        return _truncated(frame, events, findings, caps.session)
+        return _truncated(frame, events, findings, caps.session, timeline.size)
 
     def _mark(self, kind: Literal["prompt", "result"], text: str) -> dict[str, Sequence[str]]:
         words = ((detector.name, detector.mark(kind, text)) for detector in self._detectors)
@@ -84,10 +84,20 @@ class Digester:
 
 
 def _assembled(
-    frame: dict[str, Any], events: Iterable[_Piece], findings: Iterable[_Piece], *, truncated: bool
+    frame: dict[str, Any],
+    events: Iterable[_Piece],
+    findings: Iterable[_Piece],
+    *,
+    truncated: bool,
+    dropped: int = 0,
 ) -> dict[str, Any]:
-    whole = {name: _fresh(value) for name, value in frame.items()}
-    whole["truncated"] = truncated
+    whole = {}
+    for name, value in frame.items():
+        whole[name] = _fresh(value)
+        if name == "truncated":
+            whole[name] = truncated
+            if dropped:
+                whole["dropped"] = dropped
     for piece in (*events, *findings):
         members = whole if piece.member in whole else whole["findings"]
         members[piece.member].append(piece.value)
@@ -95,29 +105,31 @@ def _assembled(
 
 
 def _truncated(
-    frame: dict[str, Any], events: list[_Piece], findings: list[_Piece], cap: int
+    frame: dict[str, Any], events: list[_Piece], findings: list[_Piece], cap: int, end: int
 ) -> Built:
     sizes = {id(piece.owner): 0 for piece in events}
     for piece in (*events, *findings):
         sizes[id(piece.owner)] += len(orjson.dumps(piece.value)) + 1
     parts = [Part(_completed(piece.owner), sizes[id(piece.owner)]) for piece in events]
 
-    def selected(kept: frozenset[int]) -> dict[str, Any]:
+    def selected(kept: frozenset[int], dropped: int) -> dict[str, Any]:
         owners = {id(events[index].owner) for index in kept}
         return _assembled(
             frame,
             (piece for index, piece in enumerate(events) if index in kept),
             (piece for piece in findings if id(piece.owner) in owners),
             truncated=True,
+            dropped=dropped,
         )
 
-    base = len(orjson.dumps(_assembled(frame, (), (), truncated=True)))
-    fit = fitting(parts, base, cap, lambda kept: len(orjson.dumps(selected(kept))))
+    def measure(kept: frozenset[int], dropped: int) -> int:
+        return len(orjson.dumps(selected(kept, dropped)))
+
+    fit = fitting(parts, measure(frozenset(), 0), cap, end, measure)
     if fit is None:
         raise TooLarge
-    kept, covered = fit
-    whole = selected(kept)
-    return Built(whole, len(orjson.dumps(whole)), covered)
+    whole = selected(fit.kept, fit.dropped)
+    return Built(whole, len(orjson.dumps(whole)), fit.covered)
 
 
 def smallest(session: Session) -> int:

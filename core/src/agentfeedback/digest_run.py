@@ -116,7 +116,7 @@ class DigestRun:
         self._marks.append(mark)
 
     def _too_large(self, session: Session) -> None:
-        reason = "its facts, or the events that one record completes, exceed the session cap"
+        reason = "its facts exceed the session cap"
         self.refuse(session.ref, "unreadable", f"{session.ref}: session is unreadable ({reason})")
 
     def _defer(self, session: Session) -> None:

@@ -192,8 +192,9 @@ class Flagged:
 
 @define(eq=False)
 class Digest:
-    """The digest of one session (sessions.md, Digest format); `from_offset` is in bytes.
+    """The digest of one session; `from_offset` is in bytes.
 
+    `dropped` are events that are left out for good: one record completed more of them than fit.
     `findings` holds what detectors of plugins report, by detector name; it is there only when one is installed.
     """
 
@@ -207,6 +208,7 @@ class Digest:
     model: str = omitted("")
     from_offset: int = 0
     truncated: bool = False
+    dropped: int = omitted(0)
     counts: Counts = field(factory=Counts)
     events: list[Event] = field(factory=list)
     retries: list[Retry] = field(factory=list)

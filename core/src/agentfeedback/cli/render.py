@@ -153,6 +153,8 @@ def _session_lines(session: Mapping[str, Any]) -> list[str]:
     counts = session["counts"]
     named = ("prompts", "tool_calls", "tool_errors", "interrupts", "denials")
     cut = "  (truncated)" if session["truncated"] else ""
+    if dropped := session.get("dropped"):
+        cut = f"  (truncated, {dropped} events left out for good)"
     times = f"{session.get('start') or '-'} .. {session.get('end') or '-'}"
     model = session.get("model") or "-"
     lines = [
