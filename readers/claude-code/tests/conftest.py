@@ -67,11 +67,13 @@ class Written:
         members = {"type": "queued_command", "commandMode": "prompt", "prompt": prompt}
         return self.line("attachment", attachment={**members, **(attachment or {})}, **more)
 
-    def told(self) -> Timeline:
-        """The full timeline; its counts are those of a tally of the same lines."""
+    def told(self, start: int = 0) -> Timeline:
+        """The full timeline from an offset on; the counts of a whole one are those of a tally of the same lines."""
         content = b"".join(line + b"\n" for line in self.lines)
-        timeline = Timeline(clip=lambda text, length: text[:length])
+        timeline = Timeline(clip=lambda text, length: text[:length], start=start)
         ClaudeCode().read(_Bytes(content), Place(), timeline)
+        if start:
+            return timeline
         tally = Tally.for_reader(ClaudeCode.rewrites)
         ClaudeCode().read(_Bytes(content), Place(), tally)
         assert str(tally.counts()) == str(timeline.counts())
@@ -88,6 +90,12 @@ class Written:
 @pytest.fixture
 def log() -> Written:
     return Written()
+
+
+@pytest.fixture(scope="session")
+def new_log() -> type[Written]:
+    """Makes an empty transcript: for tests that write many."""
+    return Written
 
 
 @pytest.fixture(scope="session")

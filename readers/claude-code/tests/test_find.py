@@ -50,6 +50,15 @@ def test_transcripts_are_found_in_byte_order_of_directory_and_name(
     assert (report.location, report.state, report.problems) == (str(store), "present", [])
 
 
+def test_a_file_of_a_sub_agent_is_no_session(tmp_path: Path, store: Path) -> None:
+    """The name of a sub-agent's file beside the sessions decides, and is no problem of the store."""
+    for name in ("agent-a1b2c3d.jsonl", "agent-.jsonl", "agents.jsonl", "1-agent-a.jsonl"):
+        write(store, "-srv-app", name)
+    sessions, report = find(Home(str(tmp_path)))
+    assert [session.id for session in sessions] == ["1-agent-a", "agents"]
+    assert report.problems == []
+
+
 def test_only_regular_files_in_real_directories_are_listed(tmp_path: Path, store: Path) -> None:
     """Links, FIFOs, other extensions and whatever lies deeper are no sessions."""
     real = write(store, "-srv-app", "s1.jsonl")

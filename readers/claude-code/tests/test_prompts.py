@@ -17,6 +17,13 @@ WRAPPERS = (
     "<bash-stderr>x</bash-stderr>",
     "<task-notification>\n<task-id>",
     "<teammate-message>hi",
+    '<teammate-message teammate_id="a">hi</teammate-message>',
+    "<command-name>/model</command-name>\n  <command-args>small</command-args>\n",
+    "<command-message>plan</command-message>\n<command-name>/plan</command-name>",
+    "<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>",
+    "<command-name>/x</command-name>\n<command-contents>y</command-contents>",
+    "/compact",
+    "/compact keep the essentials",
 )
 
 
@@ -41,6 +48,7 @@ def test_nothing_typed_is_no_prompt(log: Any, content: Any) -> None:
 def test_the_wrappers_of_the_harness_are_no_prompts(log: Any, text: str) -> None:
     """Where the harness marks no origin, its fixed wrappers tell its own texts; quoted later they do not."""
     log.user(text)
+    log.queued(text) if text.startswith("<") else None
     quoting = log.user(f"what is {text}")
     assert [span for span, _ in log.prompts()] == [quoting]
 

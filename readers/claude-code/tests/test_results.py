@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 REFUSAL = "The user doesn't want to proceed with this tool use. STOP."
+
+
 REJECTED = {"toolUseResult": "User rejected tool use"}
+
+
 USER = {"toolDenialKind": "user-rejected"}
+
+
 MARKER = "[Request interrupted by user for tool use]"
 
 
@@ -98,8 +104,14 @@ def test_an_accepted_call_that_failed_is_an_error(
 
 
 def test_a_result_that_starts_as_an_interrupt_is_one(log: Any) -> None:
-    """Rule 7: the marker at the start of a result is an interrupt."""
+    """Rule 7: the marker at the start of a result is an interrupt, and so is what a resume adds."""
     assert status(log, f"{MARKER}\npartial output") == "interrupted"
+
+
+def test_a_call_that_a_resume_closes_was_interrupted(log: Any) -> None:
+    """Rule 7: the text that a resume adds says so, even where no member does."""
+    text = "[Tool call interrupted: the session ended before this call's result was recorded, so"
+    assert status(log, text, version="2.1.250") == "interrupted"
 
 
 DENIALS = (
@@ -112,6 +124,9 @@ DENIALS = (
     "PreToolUse:Bash hook error: [hook.sh]: blocked",
     "Agent type 'Plan' has been denied by permission rule 'Agent(Plan)'",
     "Auto mode is unavailable: no check",
+    "Permission to use Bash has been auto-denied in dontAsk mode.",
+    "Permission for this action was denied by the Claude Code auto mode classifier. Reason: x",
+    "This Bash command contains multiple operations. The following part requires approval: x",
     "touch in '/srv/app/x' was blocked. For security, only",
     "touch in '/srv/app/it's' needs approval. The path",
     "<tool_use_error>File is in a directory that is denied by your permission settings.</tool_use_error>",
@@ -134,6 +149,9 @@ def test_the_fixed_texts_of_a_denial_are_matched_from_the_start(log: Any, text: 
     "text",
     [
         "This command requires approval, it printed",
+        "This Bash command contains multiple operations.",
+        "Permission to use Read has been auto-denied in dontAsk mode.",
+        "Permission for this action was denied by a person",
         "Permission to read x has been denied. Or has it?",
         "Permission to use Read has been denied because of the mode",
         "PreToolUse:Read hook error: x",
@@ -144,36 +162,87 @@ def test_the_fixed_texts_of_a_denial_are_matched_from_the_start(log: Any, text: 
     ],
 )
 def test_texts_that_only_resemble_a_denial_are_errors(log: Any, text: str) -> None:
-    """Rule 9: a text that goes on, or names another tool, is a plain error."""
+    """Rule 11: a text that goes on, or names another tool, is a plain error."""
     assert status(log, text) == "error"
 
 
-def test_esc_on_a_running_call_interrupts_it_later(log: Any) -> None:
-    """Rule 10: the marker names the message whose rejected calls it interrupted; their result moves there."""
-    log.call("t1", message_id="m1")
-    log.call("t2", message_id="m1")
-    log.call("t3", message_id="m2")
-    for id in ("t1", "t2", "t3"):
-        log.result(REFUSAL, id=id, **REJECTED)
-    log.user(MARKER, interruptedMessageId="m1")
-    calls = log.calls()
-    assert [call.status for call in calls] == ["interrupted", "interrupted", "denied"]
-    offset = sum(len(line) + 1 for line in log.lines[:-1])
-    assert [call.result_offset == offset for call in calls] == [True, True, False]
-    assert log.told().counts().interrupts == 3
+@pytest.mark.parametrize("text", DENIALS[7:8] + DENIALS[1:2] + DENIALS[11:])
+def test_what_a_server_of_tools_writes_is_not_of_the_harness(log: Any, text: str) -> None:
+    """Rule 8: texts about commands, files and agents deny no call of a server's tool."""
+    log.call(tool="mcp__desk__approve")
+    log.result(text)
+    assert log.calls()[0].status == "error"
 
 
-def test_esc_changes_no_call_that_was_not_rejected(log: Any) -> None:
-    """Rule 10: an error or an ok call of the named message stays what it was."""
-    log.call("t1", message_id="m1")
-    log.call("t2", message_id="m1")
-    log.result("boom", id="t1")
-    log.result("fine", is_error=False, id="t2", **REJECTED)
-    log.call("t3", message_id="m1")
-    log.result(REFUSAL, id="t3", **REJECTED)
-    log.result("fine after all", is_error=False, id="t3")
-    log.user(MARKER, interruptedMessageId="m1")
-    assert [call.status for call in log.calls()] == ["error", "ok", "ok"]
+HOOK = "house rule: not on a Friday"
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "version", "expected"),
+    [
+        (HOOK, "Bash", "2.0.60", "denied"),
+        (HOOK, "Bash", "2.1.0-beta.1", "denied"),
+        (HOOK, "Bash", "2.0.59", "error"),
+        (HOOK, "Bash", "2.0.0", "error"),
+        (HOOK, "Bash", None, "error"),
+        (HOOK, "Bash", "next", "error"),
+        (HOOK, "Bash", "99999999999999999999.0.0", "error"),
+        (HOOK, "PowerShell", "2.1.197", "error"),
+        (HOOK, "mcp__desk__ask", "2.1.197", "error"),
+        (f"Exit code 1\n{HOOK}", "Bash", "2.1.197", "error"),
+        (f"Exit code {'9' * 40}\n{HOOK}", "Bash", "2.1.197", "error"),
+        ("Exit code 137", "Bash", "2.1.197", "error"),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "Bash", "2.1.197", "error"),
+        ("", "Bash", "2.1.197", "error"),
+        (" \n", "Bash", "2.1.197", "error"),
+    ],
+)
+def test_the_words_of_a_hook_deny_a_command(
+    log: Any, text: str, tool: str, version: str | None, expected: str
+) -> None:
+    """Rule 9: from 2.0.60 on a command that ran begins with its exit code; other words are a hook's or a host's."""
+    assert status(log, text, tool, version=version) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "version", "outcome", "expected"),
+    [
+        ("No, not that file", "Edit", "2.0.2", "Error: {}", "denied"),
+        ("No, not that file", "NotebookEdit", "2.0.40", "Error: {}", "denied"),
+        ("No, not that file", "Read", "2.0.2", "Error: {}", "error"),
+        ("No, not that file", "Edit", "2.1.0", "Error: {}", "error"),
+        ("No, not that file", "Edit", None, "Error: {}", "error"),
+        ("No, not that file", "Edit", "2.0.2", "{}", "error"),
+        ("No, not that file", "Edit", "2.0.2", None, "error"),
+        ("EACCES: permission denied", "Write", "2.0.2", "Error: {}", "error"),
+        ("TypeError: x is not a function", "Write", "2.0.2", "Error: {}", "error"),
+        ("File has been unexpectedly modified. x", "Edit", "2.0.2", "Error: {}", "error"),
+        ("<tool_use_error>x</tool_use_error>", "Edit", "2.0.2", "Error: {}", "error"),
+    ],
+)
+def test_the_words_of_a_person_deny_an_edit(
+    log: Any, text: str, tool: str, version: str | None, outcome: str | None, expected: str
+) -> None:
+    """Rule 10: in 2.0 an edit refused in an editor has the person's words, which name no error."""
+    told = outcome.format(text) if outcome is not None else None
+    assert status(log, text, tool, version=version, toolUseResult=told) == expected
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "members", "expected"),
+    [
+        ("cli", {}, "denied"),
+        ("sdk-cli", {}, "interrupted"),
+        (None, {}, "interrupted"),
+        ("cli", {"toolDenialKind": "interrupted"}, "interrupted"),
+    ],
+)
+def test_a_rejection_in_the_terminal_is_a_refusal_in_a_dialog(
+    log: Any, entrypoint: str | None, members: dict[str, Any], expected: str
+) -> None:
+    """Rule 4: only a terminal has dialogs, so elsewhere a rejection broke the call off."""
+    told = status(log, REFUSAL, entrypoint=entrypoint, **{**USER, **REJECTED, **members})
+    assert told == expected
 
 
 @pytest.mark.parametrize(
@@ -197,7 +266,7 @@ def test_esc_changes_no_call_that_was_not_rejected(log: Any) -> None:
 def test_the_exit_code_is_the_first_line_of_a_failed_bash_result(
     log: Any, text: str, tool: str, code: int | None
 ) -> None:
-    """Rule 11: only that line of only that tool holds an exit code."""
+    """Rule 12: only that line of only a shell holds an exit code; 0 and more than 64 bits are none."""
     log.call(tool=tool)
     log.result(text)
     call = log.calls()[0]
@@ -210,132 +279,3 @@ def test_a_denied_call_has_no_exit_code(log: Any) -> None:
     log.result("Exit code 1", toolDenialKind="permission-rule")
     call = log.calls()[0]
     assert (call.status, call.exit_code) == ("denied", None)
-
-
-def test_a_refusal_in_a_dialog_is_no_interrupt(log: Any) -> None:
-    """The marker that follows a refusal is no interrupt, though other lines lie between."""
-    log.call()
-    log.result(REFUSAL, **USER, **REJECTED, toolDenialBeforeRun=True)
-    log.line("attachment", attachment={"type": "environment"})
-    log.assistant({"type": "text", "text": "a sub-agent goes on"}, isSidechain=True)
-    log.assistant({"type": "text", "text": "not the model"}, model="<synthetic>")
-    log.user(MARKER)
-    counts = log.told().counts()
-    assert (counts.denials, counts.interrupts, counts.prompts) == (1, 0, 0)
-
-
-@pytest.mark.parametrize("went_on", ["assistant", "user"])
-def test_an_interrupt_after_the_turn_went_on_counts(log: Any, went_on: str) -> None:
-    """Once the assistant or the user went on after a refusal, the next marker is an interrupt."""
-    log.call()
-    log.result(f"{REFUSAL} To tell you how to proceed, the user said:\nno", **decision("reject"))
-    if went_on == "assistant":
-        log.assistant({"type": "text", "text": "Then"})
-    else:
-        log.user("Then")
-    log.user(MARKER)
-    assert log.told().counts().interrupts == 1
-
-
-def test_an_interrupt_after_a_denial_by_rule_counts(log: Any) -> None:
-    """Only the user's own refusal writes a marker; after a denial by a rule it is an interrupt."""
-    log.call()
-    log.result("blocked by a hook", toolDenialKind="permission-rule")
-    log.user(MARKER)
-    assert log.told().counts().interrupts == 1
-
-
-def test_a_later_result_of_another_status_wins_but_over_an_interrupt(log: Any) -> None:
-    """Another status replaces the earlier one with its text and line; the same or a later one after an interrupt does not."""
-    log.call("t1")
-    log.call("t2")
-    log.result("fine", is_error=False, id="t1")
-    log.result(MARKER, id="t2")
-    log.result("Exit code 2\nboom", id="t1")
-    offset = sum(map(len, log.lines[:-1])) + len(log.lines) - 1
-    log.result("Exit code 3\nagain", id="t1")
-    log.result("fine", is_error=False, id="t2")
-    first, second = log.calls()
-    assert (first.status, first.exit_code, first.excerpt) == ("error", 2, "Exit code 2\nboom")
-    assert first.result_offset == offset
-    assert second.status == "interrupted"
-
-
-def test_results_on_a_meta_line_count(log: Any) -> None:
-    """A result is applied even on an `isMeta` line, and its line is no prompt."""
-    log.call()
-    log.result("boom", isMeta=True)
-    assert (log.calls()[0].status, log.prompts()) == ("error", [])
-
-
-def test_text_beside_a_result_is_no_prompt(log: Any) -> None:
-    """An entry that carries a result holds no prompt."""
-    log.call()
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x", "is_error": True}
-    log.user([{"type": "text", "text": "hello"}, result])
-    assert (log.calls()[0].status, log.prompts()) == ("error", [])
-
-
-def test_the_text_of_a_result_is_its_text_items(log: Any) -> None:
-    """Text items are joined by LF; images and unknown items never reach an excerpt."""
-    log.call()
-    image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
-    other = {"type": "reference", "text": "x"}
-    items = [
-        {"type": "text", "text": "one"},
-        image,
-        "two",
-        other,
-        {"type": "text", "text": "three"},
-    ]
-    log.result(items)
-    assert log.calls()[0].excerpt == "one\nthree"
-
-
-def test_a_call_is_told_once_per_id(log: Any) -> None:
-    """A repeated id adds no call, a block without one is a call that stays open."""
-    log.call("t1")
-    log.call("t1", tool="Read")
-    log.assistant({"type": "tool_use", "name": "Bash", "input": {}})
-    log.assistant({"type": "tool_use", "id": "", "name": "Bash", "input": {}})
-    log.result("Exit code 4", id="t1")
-    log.result("boom", id="")
-    log.result("boom", id="unknown")
-    calls = log.calls()
-    assert [(call.id, call.tool, call.status, call.exit_code) for call in calls] == [
-        ("t1", "Bash", "error", 4),
-        (None, "Bash", None, None),
-        (None, "Bash", None, None),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("input", "digest"),
-    [
-        ({"input": {"command": "go  build   ./..."}}, "854004a0c269"),
-        ({}, "e3b0c44298fc"),
-        ({"input": None}, "74234e98afe7"),
-    ],
-)
-def test_arguments_are_digested_from_the_command_or_the_input(
-    log: Any, input: dict[str, Any], digest: str
-) -> None:
-    """The command is the string member `command`; without one the input as it is counts."""
-    log.assistant({"type": "tool_use", "id": "t1", "name": "Bash", **input})
-    assert log.calls()[0].args_digest == digest
-
-
-@pytest.mark.parametrize("input", [{"command": ["a"]}, ["command"], "command", 1])
-def test_a_command_of_another_type_is_none(log: Any, input: Any) -> None:
-    """An input without a string member `command` is digested as a whole."""
-    log.assistant({"type": "tool_use", "id": "t1", "name": "Bash", "input": input})
-    log.assistant({"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "a"}})
-    first, second = log.calls()
-    assert first.args_digest != second.args_digest
-
-
-def test_a_call_has_the_span_of_its_own_entry(log: Any) -> None:
-    """Blocks of one message in several lines are several entries, each with its own span."""
-    first = log.call("t1")
-    second = log.call("t2")
-    assert [call.span for call in log.calls()] == [first, second]

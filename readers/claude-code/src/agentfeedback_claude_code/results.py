@@ -21,6 +21,8 @@ REJECTED = "User rejected tool use"
 REFUSAL = "The user doesn't want to proceed with this tool use"
 #: The start of a result that an interrupt left behind (2.0.0).
 _INTERRUPT = "[Request interrupted by user"
+#: The start of a result that a resume adds to a call without one, as far as no member says so.
+_LEFT_OPEN = "[Tool call interrupted: the session ended before this call's result was recorded"
 #: How much of a failed result is kept while its call is not known yet, in characters.
 HELD = 4096
 
@@ -132,7 +134,7 @@ def failure_of(failure: Failure, tool: str) -> Status:
     if failure.decision == "accept":
         by_rule = tool in _AGENTS and _AGENT_DENIED.match(text) is not None
         return "denied" if by_rule else "error"
-    if text.startswith(_INTERRUPT):
+    if text.startswith((_INTERRUPT, _LEFT_OPEN)):
         return "interrupted"
     denied = _says_denied(text, tool) or _says_why(failure, tool) or _says_no(failure, tool)
     return "denied" if denied else "error"
