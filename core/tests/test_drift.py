@@ -24,6 +24,11 @@ KNOWN = Known(
         kinds={
             "said": Fields("blocks who", inside={"blocks": BLOCK}),
             "system": Fields(by="subtype", kinds={"start": Fields("pid")}),
+            "ended": Fields(
+                "how",
+                inside={"reply": Fields(open=True)},
+                words={"how": "ok failed"},
+            ),
             "": Fields("title"),
         },
     ),
@@ -99,6 +104,22 @@ def test_unknown_members_are_counted_with_their_path() -> None:
         ("said", "extra"): 2,
         ("said/call", "blocks.cost"): 2,
         ("<none>", "other"): 1,
+    }
+
+
+def test_unknown_words_are_counted() -> None:
+    """A word is shown where it looks like a name of a format; in an open object no other member is counted."""
+    _, fields = unknown(
+        line(type="ended", how="ok"),
+        line(type="ended", how=7, reply={"text": 7, "secret": 1}),
+        line(type="ended", how="refused", reply=[{"secret": 1}]),
+        line(type="ended", how=""),
+        line(type="ended", how="by /home/jane"),
+    )
+    assert fields == {
+        ("ended", "how=refused"): 1,
+        ("ended", "how=<none>"): 1,
+        ("ended", "how=<other>"): 1,
     }
 
 

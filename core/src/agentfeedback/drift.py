@@ -36,6 +36,10 @@ def _words(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
+def _words_of_each(members: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {name: _words(words) for name, words in members.items()}
+
+
 @frozen(eq=False)
 class Fields:
     """The members of a JSON object that a reader knows.
@@ -44,12 +48,18 @@ class Fields:
     member, or of each object of the array that is. `by`: the member whose value is the object's
     type; `kinds` then holds by type what is known beside `names`, under `""` for objects without
     one. Members that are not in `inside` are never looked into: what keys they have may be content.
+    `open`: other members than `names` may be content too, and are not counted.
+
+    `words`: members that hold one of the harness's own words, with those known, separated likewise;
+    another word is counted under the member's path, and shown where it looks like a name of a format.
     """
 
     names: frozenset[str] = field(default="", converter=_words)
     inside: Mapping[str, Fields] = field(factory=dict)
     by: str = ""
     kinds: Mapping[str, Fields] = field(factory=dict)
+    open: bool = False
+    words: Mapping[str, frozenset[str]] = field(factory=dict, converter=_words_of_each)
 
 
 @frozen(eq=False)
@@ -152,7 +162,7 @@ class Survey:
 
     def _object(self, value: dict[str, Any], known: Fields, type: str, path: str) -> None:
         rest = value.keys() - known.names
-        inside = [known.inside]
+        levels = [known]
         while known.by:
             kind = value.get(known.by, "")
             rest.discard(known.by)
@@ -165,12 +175,14 @@ class Survey:
                 return
             known = more
             rest -= known.names
-            inside.append(known.inside)
-        for name in rest:
-            if not any(name in members for members in inside):
-                _count(self.fields, (type or NONE, path + _name(name)), (OTHER, OTHER))
-        for members in inside:
-            for name, within in members.items():
+            levels.append(known)
+        if not any(level.open for level in levels):
+            for name in rest:
+                if not any(name in level.inside for level in levels):
+                    self._field(type, path + _name(name))
+        for level in levels:
+            self._words(value, level, type, path)
+            for name, within in level.inside.items():
                 member = value.get(name)
                 if isinstance(member, dict):
                     self._object(member, within, type, f"{path}{name}.")
@@ -178,6 +190,16 @@ class Survey:
                     for item in member:
                         if isinstance(item, dict):
                             self._object(item, within, type, f"{path}{name}.")
+
+    def _words(self, value: dict[str, Any], known: Fields, type: str, path: str) -> None:
+        """Count the harness's own words that the reader does not know."""
+        for name, words in known.words.items():
+            word = value.get(name)
+            if isinstance(word, str) and word not in words:
+                self._field(type, f"{path}{name}={_name(word) or NONE}")
+
+    def _field(self, type: str, name: str) -> None:
+        _count(self.fields, (type or NONE, name), (OTHER, OTHER))
 
 
 def _name(name: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agentfeedback.drift import Survey
@@ -31,6 +33,14 @@ from agentfeedback_gemini_cli.reader import GeminiCli
             [],
             [("gemini", "novel"), ("gemini", "toolCalls.novel")],
         ),
+        (
+            b'{"type":"gemini","toolCalls":[{"status":"novel","resultDisplay":{"terminateReason":"NOVEL","x":1}}]}',
+            [],
+            [
+                ("gemini", "toolCalls.status=novel"),
+                ("gemini", "toolCalls.resultDisplay.terminateReason=NOVEL"),
+            ],
+        ),
     ],
 )
 def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[str, str]]) -> None:
@@ -38,3 +48,26 @@ def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[s
     survey = Survey(GeminiCli().known())
     survey.see([line])
     assert (list(survey.types), list(survey.fields)) == (types, fields)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "unknown"),
+    [
+        ("error", "Tool execution stopped: no", True),
+        ("cancelled", "[Operation Cancelled] Reason: novel", True),
+        ("cancelled", "Tool execution denied by policy.", True),
+        ("success", "Tool execution stopped: no", False),
+        ("error", "Tool execution blocked: no", False),
+        ("error", "Tool execution denied by policy.", False),
+        ("cancelled", "[Operation Cancelled] Reason: User denied execution.", False),
+        ("cancelled", "[Operation Cancelled] Reason: Operation cancelled by user", False),
+        ("error", "File not found: Tool execution stopped", False),
+    ],
+)
+def test_new_words_about_a_call_are_told(status: str, error: str, unknown: bool) -> None:
+    """What looks like the harness's words about a call is counted where no rule knows it; the text is never shown."""
+    call = {"status": status, "result": [{"functionResponse": {"response": {"error": error}}}]}
+    survey = Survey(GeminiCli().known())
+    survey.see([json.dumps({"type": "gemini", "toolCalls": [call]}).encode()])
+    assert list(survey.types) == ["gemini/text of a call"] * unknown
+    assert not survey.fields

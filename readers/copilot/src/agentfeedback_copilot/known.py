@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from agentfeedback.drift import Fields, Known
+from agentfeedback.record import decoder
 
+from .lines import Event
+from .results import SHELL_READERS, SHELLS, has_unknown_line
+
+#: How a permission may be decided; the harness's own schema has them all.
+_PERMISSIONS = """
+    approved approved-for-location approved-for-session approved-read-only-for-session cancelled
+    denied-by-content-exclusion-policy denied-by-permission-request-hook denied-by-rules
+    denied-interactively-by-user denied-no-approval-rule-and-could-not-request-from-user
+    """
 _DATA = {
     "abort": Fields("reason"),
     "assistant.message": Fields(
@@ -16,7 +26,10 @@ _DATA = {
     "assistant.turn_start": Fields("interactionId parentToolCallId turnId"),
     "hook.end": Fields("error hookInvocationId hookType output success"),
     "hook.start": Fields("hookInvocationId hookType input"),
-    "permission.completed": Fields("decisionSource requestId result toolCallId"),
+    "permission.completed": Fields(
+        "decisionSource requestId result toolCallId",
+        inside={"result": Fields(open=True, words={"kind": _PERMISSIONS})},
+    ),
     "permission.requested": Fields(
         "agentMode ownerSessionId permissionMode permissionRequest promptRequest requestId toolCallId"
     ),
@@ -63,7 +76,13 @@ _DATA = {
     ),
     "system.message": Fields("content interactionId metadata role"),
     "system.notification": Fields(
-        "content kind", inside={"kind": Fields("description exitCode shellId type")}
+        "content kind",
+        inside={
+            "kind": Fields(
+                "description exitCode shellId type",
+                words={"type": "agent_completed agent_idle shell_completed"},
+            )
+        },
     ),
     "tool.execution_complete": Fields(
         """
@@ -71,7 +90,7 @@ _DATA = {
         shellExecution success toolCallId toolTelemetry turnId
         """,
         inside={
-            "error": Fields("code message"),
+            "error": Fields("code message", words={"code": "denied failure rejected"}),
             "result": Fields("content contents detailedContent structuredContent"),
             "shellExecution": Fields("cwd exitCode outputPreview"),
         },
@@ -87,7 +106,8 @@ _DATA = {
         """
         attachments content delivery interactionId isAutopilotContinuation messageId parentAgentTaskId source
         supportedNativeDocumentMimeTypes transformedContent turnId
-        """
+        """,
+        words={"delivery": "idle queued steering"},
     ),
 }
 
@@ -108,9 +128,32 @@ _PUBLISHED = (
     "skill.invoked",
 )
 
+
+class _Texts:
+    """Names results of shells, line after line, whose last line is the harness's and that no rule knows."""
+
+    def __init__(self) -> None:
+        self._shells: set[str] = set()
+
+    def __call__(self, line: bytes) -> str:
+        event = decoder(Event)(line)
+        data = event.data if event is not None else None
+        if event is None or data is None or not data.tool_call_id:
+            return ""
+        if event.type == "tool.execution_start" and data.tool_name in (*SHELLS, *SHELL_READERS):
+            self._shells.add(data.tool_call_id)
+        elif event.type == "tool.execution_complete" and data.tool_call_id in self._shells:
+            self._shells.discard(data.tool_call_id)
+            content = (data.result.content if data.result is not None else None) or ""
+            if has_unknown_line(content):
+                return f"{event.type}/text of a shell"
+        return ""
+
+
 KNOWN = Known(
     verified=("1.0.64", "1.0.85", "1.0.102"),
     version="data.copilotVersion",
+    texts=_Texts,
     records=Fields(
         "agentId data id parentId timestamp",
         by="type",

@@ -13,7 +13,7 @@ from agentfeedback.refs import valid_id
 from agentfeedback.teller import Teller
 
 from .lines import Arguments, Data, Event, Notification
-from .results import of_64_bits, outcome
+from .results import SHELL_READERS, SHELLS, of_64_bits, outcome
 from .workspace import recorded_directory
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 _LOG = "events.jsonl"
 _WORKSPACE = "workspace.yaml"
 _WORKSPACE_BYTES = 65_536
-_SHELLS = ("bash", "powershell")
-#: Tools that show what a command in a shell goes on printing, and how it ended.
-_SHELL_READERS = ("read_bash", "read_powershell", "write_bash", "write_powershell")
 _SHELL_COMPLETED = "shell_completed"
 _ABORTED = "Operation aborted by user"
 
@@ -131,9 +128,9 @@ class _Events:
         command = known.command if known is not None else None
         told = self._timeline.call(id, tool, input=given or None, command=command)
         if told and id is not None:
-            shell = tool in _SHELLS or not _is_absent(data.shell_tool_info)
+            shell = tool in SHELLS or not _is_absent(data.shell_tool_info)
             reads = (known.shell_id if known is not None else None) or ""
-            self._running[id] = _Called(shell, reads if tool in _SHELL_READERS else None)
+            self._running[id] = _Called(shell, reads if tool in SHELL_READERS else None)
 
     def _complete(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp, None, data.model)

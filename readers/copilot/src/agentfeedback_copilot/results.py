@@ -9,6 +9,11 @@ from agentfeedback.teller import Status
 
 from .lines import Data
 
+#: Tools that run a command in a shell.
+SHELLS = ("bash", "powershell")
+#: Tools that show what a command in a shell goes on printing, and how it ended.
+SHELL_READERS = ("read_bash", "read_powershell", "write_bash", "write_powershell")
+
 #: The line with which the harness closes the output of a shell.
 _CLOSING = re.compile(
     r"<(?:(?:detached command with )?shellId: (?P<shell>[^\n]*) completed|exited)"
@@ -23,6 +28,12 @@ _GOES_ON = re.compile(
     r"|with shellId: (?P<kept>[^\n]*?) (?:is still running after |moved to background by the user)[^\n]*)>\s*",
     re.ASCII,
 )
+#: What else the harness may say in the last line: of `stop_bash`, and of shells there are none of.
+_NO_RESULT = re.compile(
+    r"<command with id: [^\n]* stopped>\s*|<no active shell sessions>\s*", re.ASCII
+)
+#: What a last line of the harness looks like.
+_LIKE_OURS = re.compile(r"<[^<>\n]*(?:exit code|shell|command)[^<>\n]*>\s*", re.ASCII)
 _DENIED = ("rejected", "denied")
 #: Digits of the longest exit code that counts, one of 64 bits.
 _MOST_DIGITS = 19
@@ -84,6 +95,15 @@ def goes_on(content: str) -> str | None:
     """The shell in which a command goes on running, by the last line of its call's result."""
     found = _GOES_ON.fullmatch(_last_line(content)[1])
     return (found["started"] or found["kept"]) if found is not None else None
+
+
+def has_unknown_line(content: str) -> bool:
+    """Whether the last line of a result looks like one of the harness's about a shell, and is none that is known."""
+    line = _last_line(content)[1]
+    known = (_CLOSING, _GOES_ON, _NO_RESULT)
+    return _LIKE_OURS.fullmatch(line) is not None and not any(
+        form.fullmatch(line) for form in known
+    )
 
 
 def of_64_bits(code: int | None) -> int | None:

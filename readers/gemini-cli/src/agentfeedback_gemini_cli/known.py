@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from agentfeedback.drift import Fields, Known
+from agentfeedback.record import decoder
+
+from .lines import Line
+from .results import is_unknown_refusal
 
 _PART = Fields("functionCall functionResponse text thought thoughtSignature inlineData")
+#: How a sub-agent may end.
+_ENDS = "ABORTED ERROR ERROR_NO_COMPLETE_TASK_CALL GOAL MAX_TURNS TIMEOUT"
 _CALL = Fields(
     """
     agentId args description displayName id name renderOutputAsMarkdown result resultDisplay status
     timestamp
-    """
+    """,
+    words={"status": "awaiting_approval cancelled error executing scheduled success validating"},
+    inside={
+        "resultDisplay": Fields(open=True, words={"terminateReason": _ENDS}),
+    },
 )
 _MESSAGE = Fields("content displayContent id timestamp", inside={"content": _PART})
 _ANSWER = Fields(
@@ -29,9 +39,17 @@ _CONTROL = Fields(
     },
 )
 
+
+def _text(line: bytes) -> str:
+    message = decoder(Line)(line)
+    calls = (message.tool_calls if message is not None else None) or ()
+    return "gemini/text of a call" if any(map(is_unknown_refusal, calls)) else ""
+
+
 # Logs of Gemini CLI do not record the version that wrote them.
 KNOWN = Known(
     verified=("0.54.4", "0.61.0"),
+    texts=lambda: _text,
     records=Fields(
         by="type",
         kinds={

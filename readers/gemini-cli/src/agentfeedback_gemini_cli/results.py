@@ -27,6 +27,10 @@ _NOBODY_TO_ASK = re.compile(
     r'Tool execution for "[^"\n]*" requires user confirmation,'
     r" which is not supported in non-interactive mode\."
 )
+#: How the result of a call starts that was broken off.
+_BROKEN_OFF = "[Operation Cancelled] Reason: Operation cancelled by user"
+#: How the harness starts what it says of a call that it did not run, or broke off.
+_LIKE_OURS = ("Tool execution ", "[Operation Cancelled]")
 _REACHED = "GOAL"
 _STOPPED = "ABORTED"
 
@@ -59,6 +63,14 @@ def outcome(call: ToolCall) -> Outcome | None:
         if failed:
             return Outcome("error", text, code)
     return Outcome(status, text)
+
+
+def is_unknown_refusal(call: ToolCall) -> bool:
+    """Whether a result starts as the harness's own words about a call do, and is none of those that are known."""
+    text, status = _text(call), _STATUS.get(call.status, "ok")
+    if status == "ok" or not text.startswith(_LIKE_OURS) or text.startswith(_BROKEN_OFF):
+        return False
+    return not _is_refusal(status, text)
 
 
 def _is_refusal(status: Status, text: str) -> bool:

@@ -222,11 +222,17 @@ _DENIED = re.compile(
     "|The user dismissed this question)"
 )
 _ABORTED = "Tool execution aborted"
-#: How the shell tool's note starts, and what it says of a command that took too long: 1.18.33 and 1.3.2.
-_NOTES = (
-    ("<shell_metadata>", "shell tool terminated command after exceeding timeout"),
-    ("<bash_metadata>", "bash tool terminated command after exceeding timeout"),
-)
+_CANCELLED = "Task cancelled"
+#: How the harness starts what it says of a call that it did not run, or broke off.
+_LIKE_OURS = ("The user ", "Tool execution ", "Task ")
+#: How the shell tool's note starts (1.18.33 and 1.3.2), and what it says.
+_TAGS = ("<shell_metadata>", "<bash_metadata>")
+_BROKEN_OFF = "User aborted the command"
+_TOOK_TOO_LONG = re.compile(r"(?:shell|bash) tool terminated command after exceeding timeout")
+#: No note is longer.
+_NOTE_CHARACTERS = 2000
+#: A note at the end of an output, under whatever name.
+_LIKE_A_NOTE = re.compile(r"<(?P<name>\w+)_metadata>\n(?P<note>[^<>]*)\n</(?P=name)_metadata>\s*\Z")
 
 
 def outcome(line: Line) -> tuple[Status, str, int | None] | None:
@@ -249,7 +255,7 @@ def outcome(line: Line) -> tuple[Status, str, int | None] | None:
         part = line.metadata if line.metadata is not None else Metadata()
         if metadata.interrupted or part.interrupted or problem.startswith(_ABORTED):
             return "interrupted", problem, None
-        if line.tool == "task" and problem == "Task cancelled":
+        if line.tool == "task" and problem == _CANCELLED:
             return "interrupted", problem, None
         return "denied" if _DENIED.match(problem) else "error", problem, None
     return None
@@ -257,10 +263,27 @@ def outcome(line: Line) -> tuple[Status, str, int | None] | None:
 
 def _noted(output: str) -> Status:
     """What the shell tool's own note says of a command without an exit code; the command cannot print below it."""
-    start, mark, timeout = max((output.rfind(mark), mark, words) for mark, words in _NOTES)
-    if start < 0:
-        return "ok"
-    note = output[start + len(mark) :]
-    if "User aborted the command" in note:
+    start, tag = max((output.rfind(tag), tag) for tag in _TAGS)
+    note = output[start + len(tag) :] if start >= 0 else ""
+    if _BROKEN_OFF in note:
         return "interrupted"
-    return "error" if timeout in note else "ok"
+    return "error" if _TOOK_TOO_LONG.search(note) else "ok"
+
+
+def is_unknown(state: State) -> bool:
+    """Whether a result holds words about the call that look like the harness's and that no rule knows."""
+    if state.status == "error":
+        error = state.error or ""
+        known = error.startswith(_ABORTED) or error == _CANCELLED or _DENIED.match(error)
+        return error.startswith(_LIKE_OURS) and not known
+    exit = bytes(state.metadata.exit) if state.metadata is not None else b""
+    return exit == b"null" and _has_unknown_note(state.output or "")
+
+
+def _has_unknown_note(output: str) -> bool:
+    """Whether an output ends with a note of the harness that is not known, or under another name."""
+    found = _LIKE_A_NOTE.search(output[-_NOTE_CHARACTERS:])
+    if found is None:
+        return False
+    known = _BROKEN_OFF in found["note"] or _TOOK_TOO_LONG.search(found["note"])
+    return f"<{found['name']}_metadata>" not in _TAGS or not known

@@ -19,7 +19,7 @@ from agentfeedback.teller import Status, Teller
 from .layout import Laid, Shape, decoded, lay, picked
 from .results import Input, completed, running
 from .store import MESSAGE_V2, SESSION, V2_TABLE, Schema, text
-from .v2_calls import FAILED, Failure, Item, State, Time, outcome
+from .v2_calls import FAILED, TURN_INTERRUPTED, Failure, Item, State, Time, outcome
 
 PARTS = "session_part"
 _MESSAGES = "SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq, id"
@@ -221,7 +221,7 @@ def _tell_answer(line: Line, timeline: Teller) -> None:
             span = f"{line.id or f'L{timeline.offset}'}/{index}"
             status = _tell_call(item, span, timeline, line)
             interrupted = interrupted or status == "interrupted"
-    if not interrupted and line.error is not None and line.error.message == _TURN_INTERRUPTED:
+    if not interrupted and line.error is not None and line.error.message == TURN_INTERRUPTED:
         timeline.interrupt()
 
 
@@ -254,7 +254,3 @@ def _at(time: Time | None) -> int | None:
 
 def _directory(place: Location | str | None) -> str | None:
     return place.directory if isinstance(place, Location) else place
-
-
-#: The error of a message that the user broke off while the provider answered.
-_TURN_INTERRUPTED = "Provider turn interrupted"

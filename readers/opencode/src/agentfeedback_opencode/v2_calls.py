@@ -14,6 +14,10 @@ _STATUS: dict[str | None, Status] = {"permission.rejected": "denied", "aborted":
 _UNKNOWN = "unknown"
 _REFUSED_COMMAND = "Unable to execute command: "
 _INTERRUPTED = "Tool execution interrupted"
+#: The error of a message that the user broke off while the provider answered.
+TURN_INTERRUPTED = "Provider turn interrupted"
+#: How the harness starts what it says of a call that did not come to its end.
+_LIKE_OURS = "Tool execution "
 
 
 class Time(Record):
@@ -91,6 +95,13 @@ def outcome(
     if state.status == "pending" and finish == FAILED:  # what the model sent as input is no JSON
         return "error", (failure.message if failure is not None else None) or "", None
     return None
+
+
+def is_unknown(state: State) -> bool:
+    """Whether an error without a type of its own speaks of a call as the harness does, and in no words that are known."""
+    error = state.error if state.error is not None else Failure()
+    message = error.message or ""
+    return error.type == _UNKNOWN and message.startswith(_LIKE_OURS) and message != _INTERRUPTED
 
 
 def _unknown(
