@@ -19,7 +19,7 @@ PYTHONS = nox.project.python_versions(PYPROJECT)
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
-nox.options.sessions = ["lint", "typing", "tests"]
+nox.options.sessions = ["lint", "layers", "typing", "tests"]
 
 
 def members(*folders: str) -> list[str]:
@@ -62,10 +62,17 @@ def fix(session: nox.Session) -> None:
 
 @nox.session(tags=["ci"])
 def typing(session: nox.Session) -> None:
-    """Check types strictly, package by package."""
+    """Check types strictly, all packages at once."""
     install(session, "typing")
-    for package in packages():
-        session.run("mypy", os.path.join(package, "src"))
+    names = [os.path.basename(path) for each in packages() for path in glob.glob(f"{each}/src/*")]
+    session.run("mypy", *(word for name in sorted(names) for word in ("-p", name)))
+
+
+@nox.session(tags=["ci"])
+def layers(session: nox.Session) -> None:
+    """Check who may import whom (import-linter's contracts in pyproject.toml)."""
+    install(session, "lint")
+    session.run("lint-imports")
 
 
 @nox.session(tags=["ci"], python=PYTHONS)

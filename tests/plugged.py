@@ -8,12 +8,12 @@ from typing import Any
 from tests.conftest import Machine, Result, call, failed, meta, prompt, typed
 
 GATES, READERS = "agentfeedback.gates", "agentfeedback.readers"
-HEAD = "from agentfeedback.hookspecs import hookimpl\n"
+HEAD = "from agentfeedback.plugins.hookspecs import hookimpl\n"
 #: A reader whose parts a test may replace.
 READER = """
 import os
-from agentfeedback.reader import Home, Place, Reader, Report
-from agentfeedback.record import Record
+from agentfeedback.reading.reader import Home, Place, Reader, Report
+from agentfeedback.reading.record import Record
 class Line(Record):
     cwd: str | None = None
     says: str | None = None

@@ -20,7 +20,7 @@ from types import ModuleType
 
 import pytest
 
-from agentfeedback import facts_cache
+from agentfeedback.sessions import facts_cache
 from tests.conftest import ROOT, Machine, call, failed, meta, prompt, typed
 
 
@@ -191,7 +191,7 @@ def test_digests_and_marks_at_once_are_serialisable(tmp_path: Path) -> None:
     for process in running:
         out, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (0, b"") and out
-    from agentfeedback.store import StateStore
+    from agentfeedback.state.state_store import StateStore
 
     rows = StateStore(str(machine.database)).rows()
     marks = {(row.outcome, row.processed_at) for row in rows.values()}

@@ -16,9 +16,12 @@ from typing import Any
 import attrs
 import pytest
 
-from agentfeedback import errors, log, moment, reader, record, teller, wire
+from agentfeedback import plugins, reading
 from agentfeedback.cli.commands import COMMANDS
-from agentfeedback.config_check import KEYS
+from agentfeedback.doctor.config_check import KEYS
+from agentfeedback.foundation import errors, times
+from agentfeedback.reading import log, reader, record, sink
+from agentfeedback.wire import records as wire
 from tests.conftest import ROOT, Machine
 
 DOCS = ROOT / "docs"
@@ -102,7 +105,7 @@ def arguments(function: Any) -> str:
         reader.Session,
         reader.Place,
         reader.Encoding,
-        teller.Teller,
+        sink.Sink,
         log.Log,
     ],
     ids=lambda kind: kind.__name__,
@@ -114,17 +117,31 @@ def test_every_member_of_the_readers_contract_is_documented(kind: type) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [reader, log, record, moment], ids=lambda module: module.__name__
+    ("page", "face"),
+    [("readers.md", reading), ("plugin-api.md", plugins)],
+    ids=["reading", "plugins"],
 )
-def test_every_name_readers_import_is_documented(module: types.ModuleType) -> None:
-    """The section of a module names its public functions and classes, each with its arguments."""
-    told = documented(sections("readers.md")[f"`{module.__name__}`"])
-    public = {
+def test_every_name_of_a_face_is_documented(page: str, face: types.ModuleType) -> None:
+    """The page of a face names what it offers, each function with its arguments, and nothing else."""
+    told = documented(sections(page)[f"`{face.__name__}`"])
+    offered = [
         name + (arguments(value) if inspect.isfunction(value) else "")
-        for name, value in vars(module).items()
-        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
-    }
-    assert sorted(set(told) - {"Raw"}) == sorted(public - {"R"})
+        for name, value in ((name, getattr(face, name)) for name in face.__all__)
+    ]
+    assert sorted(told) == sorted(offered)
+
+
+def test_every_function_of_times_is_documented() -> None:
+    """The section of `times` names its public functions, each with its arguments."""
+    told = documented(sections("readers.md")["`times`"])
+    public = [
+        name + arguments(value)
+        for name, value in vars(times).items()
+        if inspect.isfunction(value)
+        and not name.startswith("_")
+        and value.__module__ == times.__name__
+    ]
+    assert sorted(told) == sorted(public)
 
 
 # -- commands, keys, records ---------------------------------------------------------------------

@@ -89,7 +89,7 @@ FAILING_PLUGINS = {
     "raises for a digest": "@hookimpl\ndef digest_session():\n    raise OSError\n",
     "builds no digest": "@hookimpl\ndef digest_session():\n    return {'ref': 'x'}\n",
     "finds what is no JSON": (
-        "from agentfeedback.detect import Detector, Finding\n"
+        "from agentfeedback.digest.detect import Detector, Finding\n"
         "class Odd(Detector):\n"
         "    name = 'bad'\n"
         "    def find(self, timeline):\n"

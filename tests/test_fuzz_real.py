@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.host import Host
-from agentfeedback.log import Log
-from agentfeedback.reader import Place, Reader
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Timeline
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.log import Log
+from agentfeedback.reading.reader import Place, Reader
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Timeline
 
 RECORDS = int(os.environ.get("AGENTFEEDBACK_FUZZ", "1")) * 25_000
 #: One value of each JSON type, and some that are odd but valid.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agentfeedback.engine import Engine
-from agentfeedback.host import Host
-from agentfeedback.refs import Ref
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.refs import Ref
+from agentfeedback.sessions.engine import Engine
 from tests.conftest import Machine, call, failed, meta, prompt, typed
 
 ONCE_A_RUN = {

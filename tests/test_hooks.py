@@ -60,7 +60,7 @@ def test_hook_register_detectors(machine: Machine) -> None:
     """What a plugin's detector finds stands under `findings` by its name; one that raises finds nothing."""
     assert "findings" not in run(machine, "digest", "codex:x1").json["sessions"][0]
     code = """
-    from agentfeedback.detect import Detector, Finding
+    from agentfeedback.digest.detect import Detector, Finding
     class Loud(Detector):
         name = "loud"
         def mark(self, kind, text):
@@ -90,7 +90,7 @@ def test_hook_watermark_store(machine: Machine) -> None:
     """Another store keeps the watermarks and the selection, and the core's database is not made."""
     code = """
     import pickle, os
-    from agentfeedback.watermark import NotDigested, Row
+    from agentfeedback.state.watermark import NotDigested, SessionRow
     class Pickled:
         def __init__(self):
             self.path = os.environ["HOME"] + "/pickle"
@@ -101,7 +101,7 @@ def test_hook_watermark_store(machine: Machine) -> None:
             return self.kept.get((harness, session_id))
         def digested(self, marks, at):
             for m in marks:
-                self.kept[m.harness, m.session_id] = Row(m.harness, m.session_id, m.path, m.mtime, m.size, m.head, at)
+                self.kept[m.harness, m.session_id] = SessionRow(m.harness, m.session_id, m.path, m.mtime, m.size, m.head, at)
             self.save()
         def mark(self, names, outcome, uids, at):
             from attrs import evolve
@@ -156,13 +156,13 @@ def test_hook_digest_session(machine: Machine) -> None:
     """A plugin's digest takes the place of the core's, is scrubbed and bounded, and None leaves it to the core."""
     secret = "gh" + "p_" + "Zz09" * 9
     code = f"""
-    from agentfeedback.digest import Built
+    from agentfeedback.digest.build import BuiltDigest
     @hookimpl
     def digest_session(session, timeline, start, caps):
         if session.harness == "codex":
-            return Built({{"ref": session.ref, "said": "{secret}", "start": start}}, 1, timeline.size)
+            return BuiltDigest({{"ref": session.ref, "said": "{secret}", "start": start}}, 1, timeline.size)
         if session.id == "big":
-            return Built({{"ref": session.ref, "said": "x" * caps.session}}, 1, 5)
+            return BuiltDigest({{"ref": session.ref, "said": "x" * caps.session}}, 1, 5)
     """
     plugin(machine, "terse", code)
     machine.claude("big", [prompt("u1")])
@@ -242,10 +242,10 @@ def test_hook_run_finished(machine: Machine) -> None:
 def test_hook_doctor_sections(machine: Machine) -> None:
     """A section stands in the JSON and the text with its problems; a failing plugin is a problem and hides nobody else's."""
     code = """
-        from agentfeedback.checkup import Section
+        from agentfeedback.plugins.doctor_section import DoctorSection
         @hookimpl
         def doctor_sections(checkup):
-            return [Section("queue", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
+            return [DoctorSection("queue", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
     """
     plugin(machine, "spooler", code)
     plugin(
@@ -257,10 +257,10 @@ def test_hook_doctor_sections(machine: Machine) -> None:
         machine,
         "taking",
         """
-        from agentfeedback.checkup import Section
+        from agentfeedback.plugins.doctor_section import DoctorSection
         @hookimpl
         def doctor_sections(checkup):
-            return [Section("database", {})]
+            return [DoctorSection("database", {})]
         """,
     )
     done = machine.run("doctor", "--json")

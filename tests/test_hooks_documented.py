@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback import hookspecs
+from agentfeedback.plugins import hookspecs
 from tests.conftest import ROOT, Machine, line, meta, prompt, typed
 
 PAGE = (ROOT / "docs/reference/hooks.md").read_text()

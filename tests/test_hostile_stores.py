@@ -70,7 +70,7 @@ def test_a_file_that_becomes_a_pipe_or_link_is_not_followed(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What turns into something else between listing and open is `unreadable`, without a wait."""
-    from agentfeedback.reader import Reader
+    from agentfeedback.reading.reader import Reader
 
     paths = [machine.claude(f"s{number}", [prompt("u1")]) for number in range(4)]
     target = machine.home / "target"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.conftest import Machine
 
 TABLES = """
-from agentfeedback.cli.arguments import Command, Flag, parse
-from agentfeedback.errors import UsageError
+from agentfeedback.terminal.arguments import Command, Flag, parse
+from agentfeedback.foundation.errors import UsageError
 GREET = Command("greet", "say hello", flags=(Flag("loud", "bool", "with a voice"),))
 COMMANDS = (GREET, Command("stranger", "not of this entry point"))
 def run(argv):

@@ -169,12 +169,12 @@ def test_lock_of_an_installation_that_cannot_be_had_names_the_remedy(
 ) -> None:
     """A held lock is to be waited for; a place where none can be made has to be put right."""
     from agentfeedback.cli import install
-    from agentfeedback.exclusive import Exclusive
+    from agentfeedback.foundation.lock import FileLock
 
     folder = machine.home / ".cache/agentfeedback/hooks"
     folder.mkdir(parents=True)
     monkeypatch.setattr(install, "_PATIENCE", 0.05)
-    with Exclusive(str(folder / "install.lock"), 0):
+    with FileLock(str(folder / "install.lock"), 0):
         result = machine.call("install", "claude-code")
     assert result.status == 1
     assert result.err.endswith("try again once no other install runs.\n")

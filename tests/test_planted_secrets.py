@@ -208,7 +208,7 @@ def test_secret_in_a_refusal_or_failure_is_never_printed(machine: Machine, tmp_p
     reason = planter.plant("github_token", "a gate's reason")
     machine.plugin(
         "talkative",
-        "from agentfeedback.hookspecs import hookimpl\n"
+        "from agentfeedback.plugins.hookspecs import hookimpl\n"
         f"@hookimpl\ndef session_verdict(session):\n    return {reason!r}\n",
         group="agentfeedback.gates",
     )
@@ -217,7 +217,7 @@ def test_secret_in_a_refusal_or_failure_is_never_printed(machine: Machine, tmp_p
     raised = planter.plant("slack_token", "a plugin's error in a hook")
     machine.plugin(
         "failing",
-        "from agentfeedback.hookspecs import hookimpl\n"
+        "from agentfeedback.plugins.hookspecs import hookimpl\n"
         f"@hookimpl\ndef run_finished():\n    raise ValueError({raised!r})\n",
     )
     printed = b""

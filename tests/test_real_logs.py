@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.drift import Survey
-from agentfeedback.host import Host
-from agentfeedback.log import Log, RowLog, Watch
-from agentfeedback.reader import Home, Place, Reader, Report, Session
-from agentfeedback.tally import Tally
-from agentfeedback.teller import Teller
-from agentfeedback.timeline import Timeline
-from agentfeedback.wire import plain
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.drift import Survey
+from agentfeedback.reading.log import Log, RowLog, Watch
+from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reading.sink import Sink
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.wire.encode import plain
 from pytest_agentfeedback import laws
 from pytest_agentfeedback.recorder import Recorder, Recording
 
@@ -64,7 +64,7 @@ def sessions(real: Path, tmp_path: Path) -> Sessions:
     return found
 
 
-def read(reader: Reader, session: Session, teller: Teller, watch: Watch | None = None) -> None:
+def read(reader: Reader, session: Session, teller: Sink, watch: Watch | None = None) -> None:
     log = reader.open(session)
     try:
         place = reader.place(session, strict=False)

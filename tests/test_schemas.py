@@ -14,8 +14,10 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from agentfeedback import wire, wire_doctor
-from agentfeedback.schema import document
+from agentfeedback.wire import doctor as wire_doctor
+from agentfeedback.wire import records as wire
+from agentfeedback.wire.encode import plain
+from agentfeedback.wire.schema import document
 from tests.conftest import ROOT, Machine, call, failed, prompt
 
 FOLDER = ROOT / "docs/reference/schemas"
@@ -75,7 +77,7 @@ def test_what_is_always_printed_is_required(kind: type) -> None:
     shown = document("", kind)
     given = {field.name: "" for field in attrs.fields(kind) if field.default is attrs.NOTHING}
     # `exit_code` is left out when it is none only: an empty record has none.
-    assert shown["required"] == list(wire.plain(kind(**given)))
+    assert shown["required"] == list(plain(kind(**given)))
     names = [field.metadata.get("name") or field.name for field in attrs.fields(kind)]
     assert list(shown["properties"]) == names
 
@@ -221,11 +223,11 @@ def test_what_the_api_answers(printed: Printed, service: Callable[[], Any]) -> N
 @pytest.fixture
 def service(machine: Machine) -> Callable[[], Any]:
     """The API in process, on the machine's database."""
-    from agentfeedback.database import Database
-    from agentfeedback_submit.service import Service
-    from agentfeedback_submit.submissions import Submissions
+    from agentfeedback.state.database import Database
+    from agentfeedback_submissions.service import Service
+    from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 
-    return lambda: Service(Submissions(Database(str(machine.database))))
+    return lambda: Service(SqliteSubmissions(Database(str(machine.database))))
 
 
 def test_other_members_are_refused(printed: Printed) -> None:

@@ -207,7 +207,7 @@ def test_two_processes_at_once_agree(filled: tuple[Machine, list[Path]]) -> None
 
 
 def test_a_side_file_that_says_another_directory_is_seen(machine: Machine) -> None:
-    """Facts hold only while the files beside the log declare the same directory."""
+    """LogFacts hold only while the files beside the log declare the same directory."""
     folder = machine.home / ".copilot/session-state/p1"
     folder.mkdir(parents=True)
     (folder / "workspace.yaml").write_text("cwd: /srv/app/one\n")
@@ -263,11 +263,11 @@ def test_only_caches_leave_the_folder(filled: tuple[Machine, list[Path]]) -> Non
 
 
 def test_a_file_written_during_a_long_scan_is_not_kept(tmp_path: Path) -> None:
-    """Facts are kept only of files that were settled before anything was read, however long that took."""
-    from agentfeedback.facts_cache import FactsCache
-    from agentfeedback.load import Facts
-    from agentfeedback.reader import Place, Reader, Session
-    from agentfeedback.wire import Counts
+    """LogFacts are kept only of files that were settled before anything was read, however long that took."""
+    from agentfeedback.reading.load import LogFacts
+    from agentfeedback.reading.reader import Place, Reader, Session
+    from agentfeedback.sessions.facts_cache import FactsCache
+    from agentfeedback.wire.records import Counts
 
     cache = FactsCache(str(tmp_path), "x", "/x")
     now = time.time_ns()
@@ -275,7 +275,7 @@ def test_a_file_written_during_a_long_scan_is_not_kept(tmp_path: Path) -> None:
     time.sleep(0.3)  # the fresh file is more than two seconds old by now
     for name, at in times.items():
         session = Session("x", name, f"/x/{name}", at, inode=1, ctime=at)
-        cache.keep(Reader(), session, Place(), Facts(None, None, ["/x"], Counts(), 1, ""))
+        cache.keep(Reader(), session, Place(), LogFacts(None, None, ["/x"], Counts(), 1, ""))
     cache.save(whole=True)
     again = FactsCache(str(tmp_path), "x", "/x")
     found = {

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.cli.arguments import (
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.terminal.arguments import (
     Command,
     Flag,
     HelpRequested,
@@ -16,9 +17,8 @@ from agentfeedback.cli.arguments import (
     parse,
     unknown_subcommand,
 )
-from agentfeedback.cli.screen import width
-from agentfeedback.cli.usage import help_for, overview
-from agentfeedback.errors import UsageError
+from agentfeedback.terminal.screen import width
+from agentfeedback.terminal.usage import help_for, overview
 
 FLAGS = (
     Flag("harness", "text", "only the sessions of this harness", "name", "harness"),

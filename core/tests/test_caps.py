@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.caps import Fit, Part, fitting
+from agentfeedback.digest.caps import Fit, Part, fitting
 
 PARTS = st.lists(st.builds(Part, st.integers(0, 6), st.integers(1, 40)), max_size=12)
 END = 100

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.cli.arguments import Command, Flag
-from agentfeedback.cli.completion import SHELLS, VOCABULARIES, script
 from agentfeedback.cli.main import main
-from agentfeedback.errors import UsageError
-from agentfeedback.host import HARNESSES
-from agentfeedback.installed import INSTALLERS, found
-from agentfeedback.refs import OUTCOMES
+from agentfeedback.foundation.entry_points import INSTALLERS, entry_points
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.plugins.harnesses import HARNESSES
+from agentfeedback.reading.refs import OUTCOMES
+from agentfeedback.terminal.arguments import Command, Flag
+from agentfeedback.terminal.completion import SHELLS, VOCABULARIES, script
 
 JSON = Flag("json", "bool", "print JSON, don't print a table")
 COMMANDS = (
@@ -151,7 +151,7 @@ def test_scripts_are_valid_in_their_shell(shell: str, tmp_path: Path) -> None:
 
 def test_the_words_are_those_of_the_program() -> None:
     """What is offered unasked is what the commands accept."""
-    wired = {point.name for point in found({INSTALLERS})}
+    wired = {point.name for point in entry_points({INSTALLERS})}
     assert wired.issuperset(VOCABULARIES["installer"])
     others = {name: words for name, words in VOCABULARIES.items() if name != "installer"}
     assert others == {"harness": HARNESSES, "outcome": OUTCOMES}

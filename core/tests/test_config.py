@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.config import Collect, Paths, load
-from agentfeedback.errors import AgentFeedbackError, ConfigError
+from agentfeedback.config.file import Collect, load
+from agentfeedback.config.paths import Paths
+from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError
 
 ODD_DIRECTORIES = ["", "rel", "./rel", "~", "~/x", "~root/x"]
 

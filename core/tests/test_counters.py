@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from agentfeedback import counters, exclusive
+from agentfeedback.foundation import lock as exclusive
+from agentfeedback.harness_hooks import session_cache as counters
 
 WEEK = 7 * 86_400
 
@@ -33,7 +34,7 @@ def soon() -> float:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(counters.folder(str(tmp_path / "cache"), "cursor"))
+    return Path(counters.session_folder(str(tmp_path / "cache"), "cursor"))
 
 
 def test_a_file_is_named_by_its_session(folder):
@@ -151,7 +152,7 @@ def test_a_lock_that_is_removed_while_waited_for_is_no_lock(tmp_path):
     held: list[bool] = []
 
     def wait() -> None:
-        with exclusive.Exclusive(path, soon()), open(path) as again:
+        with exclusive.FileLock(path, soon()), open(path) as again:
             try:
                 fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 held.append(False)
@@ -160,7 +161,7 @@ def test_a_lock_that_is_removed_while_waited_for_is_no_lock(tmp_path):
 
     # A thread: a fork would share the lock.
     waiter = threading.Thread(target=wait)
-    with exclusive.Exclusive(path, soon()) as first:
+    with exclusive.FileLock(path, soon()) as first:
         waiter.start()
         time.sleep(0.2)
         first.remove()
@@ -171,10 +172,10 @@ def test_a_lock_that_is_removed_while_waited_for_is_no_lock(tmp_path):
 def test_a_held_lock_is_an_error_at_the_deadline(tmp_path):
     """A deadline in the past asks once; a later one is kept to."""
     path = str(tmp_path / "x.lock")
-    with exclusive.Exclusive(path, 0):
+    with exclusive.FileLock(path, 0):
         for patience in (0.0, 0.2):
             began = time.monotonic()
-            with pytest.raises(TimeoutError), exclusive.Exclusive(path, began + patience):
+            with pytest.raises(TimeoutError), exclusive.FileLock(path, began + patience):
                 pass
             assert patience <= time.monotonic() - began < patience + 1
 
@@ -222,7 +223,7 @@ def test_pruning_leaves_a_file_in_use_and_keeps_its_deadline(folder, tmp_path):
     counters.update(str(folder), "s", add(1), soon())
     path = folder / counters.file_name("s")
     _aged(path, WEEK * 2)
-    with exclusive.Exclusive(f"{path}.lock", soon()):
+    with exclusive.FileLock(f"{path}.lock", soon()):
         counters.prune(cache, soon())
     assert path.exists()
     os.unlink(tmp_path / "cache/sessions/.pruned")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.errors import StoreError
-from agentfeedback.store import MIGRATIONS, Digested, StateStore
+from agentfeedback.foundation.errors import StoreError
+from agentfeedback.state.state_store import MIGRATIONS, Digested, StateStore
 
 S1 = Digested("codex", "s1", "/srv/app/s1.jsonl", mtime=1, size=10, head="aa")
 
@@ -165,7 +165,7 @@ def test_other_connections_of_the_process_keep_their_locks(path: str) -> None:
 
 def test_the_command_line_pays_little_for_the_module() -> None:
     """Importing the store loads neither asyncio, urllib nor importlib.metadata."""
-    code = "import sys, agentfeedback.store; print(*sys.modules)"
+    code = "import sys, agentfeedback.state.state_store; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

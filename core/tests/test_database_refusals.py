@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.errors import StoreError
-from agentfeedback.store import MIGRATIONS, Digested, StateStore
+from agentfeedback.foundation.errors import StoreError
+from agentfeedback.state.state_store import MIGRATIONS, Digested, StateStore
 
 # Newer Pythons warn of a fork beside the threads a test runner may have started.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")

@@ -12,16 +12,16 @@ import pytest
 
 from agentfeedback.cli.doctor import text
 from agentfeedback.cli.main import main
-from agentfeedback.cli.screen import Screen
-from agentfeedback.database import Database
-from agentfeedback.doctor import diagnose
+from agentfeedback.doctor.diagnose import diagnose
+from agentfeedback.state.database import Database
+from agentfeedback.terminal.screen import Screen
 
 READER = """
 import os
-from agentfeedback.drift import Fields, Known
-from agentfeedback.hookspecs import hookimpl
-from agentfeedback.reader import Place, Reader
-from agentfeedback.record import Record
+from agentfeedback.reading.drift import Fields, Known
+from agentfeedback.plugins.hookspecs import hookimpl
+from agentfeedback.reading.reader import Place, Reader
+from agentfeedback.reading.record import Record
 class Line(Record):
     cwd: str | None = None
 class Tiny(Reader):

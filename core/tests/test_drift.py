@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback import wire
-from agentfeedback.drift import DISTINCT, Fields, Known, Survey
+from agentfeedback.reading.drift import DISTINCT, Fields, Known, Survey
 from agentfeedback.scrub import SUBMIT, Scrubber
+from agentfeedback.wire.encode import plain
 
 BLOCK = Fields("id", by="type", kinds={"text": Fields("text"), "call": Fields("input")})
 KNOWN = Known(
@@ -56,7 +56,7 @@ def surveyed(*sessions: list[bytes]) -> dict[str, Any]:
         survey = Survey(KNOWN)
         survey.see(lines)
         whole.add(survey)
-    report: dict[str, Any] = wire.plain(whole.report("tiny", Scrubber(SUBMIT).text, {}))
+    report: dict[str, Any] = plain(whole.report("tiny", Scrubber(SUBMIT).text, {}))
     return report
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.config import Collect, Config
-from agentfeedback.gate import CollectGate, resolved_form
-from agentfeedback.policy import METADATA_FAILED, Verdict
-from agentfeedback.reader import Encoding, Place
-from agentfeedback.repository import repository_root
+from agentfeedback.config.file import Collect, Config
+from agentfeedback.foundation.git.root import repository_root
+from agentfeedback.policy.gate import CollectGate, resolved_form
+from agentfeedback.policy.rules import METADATA_FAILED, Verdict
+from agentfeedback.reading.reader import Encoding, Place
 
 DISABLED = Verdict("disabled", "disabled")
 REPO_DISABLED = Verdict("disabled", "repo_disabled")
@@ -323,7 +323,7 @@ def test_a_directory_the_user_refuses_is_not_looked_into(
 ) -> None:
     """The repository file of a denied directory is not read."""
     off = repository(tmp_path / "off", OFF)
-    monkeypatch.setattr("agentfeedback.gate.repository_root", pytest.fail)
+    monkeypatch.setattr("agentfeedback.policy.gate.repository_root", pytest.fail)
     assert before(gate(deny=[tmp_path]), off) == DENY
 
 
@@ -344,7 +344,7 @@ def test_directories_are_looked_at_once_a_gate(
         return repository_root(directory)
 
     monkeypatch.setattr(os.path, "realpath", counted)
-    monkeypatch.setattr("agentfeedback.gate.repository_root", walked)
+    monkeypatch.setattr("agentfeedback.policy.gate.repository_root", walked)
     rules = gate(deny=[tmp_path / "x"])
     for _ in range(100):
         assert before(rules, root) is None

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback import hook_entries
-from agentfeedback.installer import Installer
+from agentfeedback.harness_hooks import entries as hook_entries
+from agentfeedback.harness_hooks.installer import Installer
+from agentfeedback.harness_hooks.json_edit import NotEditable
 
 PROGRAM = "/opt/bin/agentfeedback"
 
@@ -222,7 +223,7 @@ def test_what_is_no_hook_file_is_refused(text):
             lambda: hook_entries.installed(text, installer, PROGRAM),  # noqa: B023
             lambda: hook_entries.removed(text, installer),  # noqa: B023
         ):
-            with pytest.raises(hook_entries.Refused, match="it|is no JSON"):
+            with pytest.raises(NotEditable, match="it|is no JSON"):
                 edit()
 
 

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback import log
-from agentfeedback.arguments import is_own
-from agentfeedback.config import Collect, Config, toml
-from agentfeedback.gate import CollectGate
-from agentfeedback.log import BLOCK, FileLog, Unreadable, decompressed, open_regular
-from agentfeedback.policy import Policy, RepositoryRules
-from agentfeedback.reader import Place
-from agentfeedback.record import Record
-from agentfeedback.tally import Tally
+from agentfeedback.config.file import Collect, Config
+from agentfeedback.config.toml_text import toml
+from agentfeedback.foundation.files import open_regular
+from agentfeedback.policy.gate import CollectGate
+from agentfeedback.policy.rules import Policy, RepositoryRules
+from agentfeedback.reading import log
+from agentfeedback.reading.args_digest import is_own
+from agentfeedback.reading.log import BLOCK, FileLog, UnreadableLog, decompressed
+from agentfeedback.reading.reader import Place
+from agentfeedback.reading.record import Record
+from agentfeedback.reading.tally import Tally
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -58,7 +60,7 @@ def test_a_line_that_swells_is_not_waited_for_without_end(
     short = b'{"a":"' + b"x" * (3 * BLOCK) + b'"}\n'
     assert read(written(tmp_path / name, short * 5 + b"x" * 100)).entries == 5
     long = written(tmp_path / name, b"{}\n" + b"x" * (6 * BLOCK) + end)
-    with pytest.raises(Unreadable, match="a line is longer than 262144 bytes"):
+    with pytest.raises(UnreadableLog, match="a line is longer than 262144 bytes"):
         read(long)
     plain = written(tmp_path / "s.jsonl", b'{"a":"' + b"x" * (6 * BLOCK) + b'"}\n')
     assert read(plain).entries == 1

@@ -17,9 +17,9 @@ from unittest import mock
 
 import pytest
 
-from agentfeedback import hook_file
 from agentfeedback.cli.main import main
-from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.harness_hooks import settings_file as hook_file
 
 FILES = {
     "cursor": ".cursor/hooks.json",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.pip_hint import pip_install, sources
+from agentfeedback.plugins.install_hint import pip_install, sources
 
 
 @pytest.fixture

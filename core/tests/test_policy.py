@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentfeedback.config import Collect
-from agentfeedback.policy import (
+from agentfeedback.config.file import Collect
+from agentfeedback.policy.rules import (
     Policy,
     RepositoryRules,
     Verdict,
@@ -21,7 +21,7 @@ from agentfeedback.policy import (
     strictest,
     within,
 )
-from agentfeedback.reader import Encoding, Place
+from agentfeedback.reading.reader import Encoding, Place
 
 DISABLED = Verdict("disabled", "disabled")
 REPO_DISABLED = Verdict("disabled", "repo_disabled")

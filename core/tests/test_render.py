@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback import wire
 from agentfeedback.cli.render import (
     digest_text,
     forgotten_text,
@@ -17,8 +16,10 @@ from agentfeedback.cli.render import (
     plugins_text,
     status_text,
 )
-from agentfeedback.cli.screen import Screen, visible, width
-from agentfeedback.cli.table import Column, table
+from agentfeedback.terminal.screen import Screen, visible, width
+from agentfeedback.terminal.table import Column, table
+from agentfeedback.wire import records as wire
+from agentfeedback.wire.encode import plain
 
 PIPE = Screen()
 LONG = "claude-code:1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -198,7 +199,7 @@ def test_marking_and_forgetting_say_how_many() -> None:
 
 
 def digest(**more: Any) -> Any:
-    return wire.plain(wire.Digest("codex:s1", "codex", "s1", **more))
+    return plain(wire.Digest("codex:s1", "codex", "s1", **more))
 
 
 def test_events_left_out_for_good_are_said() -> None:
@@ -309,10 +310,10 @@ def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:
         findings={EVIL: [EVIL, {"x": EVIL}]},
     )
     status = wire.Status([wire.HarnessStatus(EVIL, EVIL, EVIL, [EVIL])])
-    plugin = wire.plain(wire.InstalledPlugin(EVIL, EVIL, EVIL, EVIL, [EVIL], EVIL))
+    plugin = plain(wire.InstalledPlugin(EVIL, EVIL, EVIL, EVIL, [EVIL], EVIL))
     row = listed(EVIL, project=EVIL, start=EVIL, end=EVIL, reason=EVIL)
     texts = [
-        digest_text(wire.DigestRun("n", "1", [wire.plain(session)], [], [EVIL])),
+        digest_text(wire.DigestRun("n", "1", [plain(session)], [], [EVIL])),
         status_text(status),
         marked_text(wire.Marked([], EVIL)),
         plugins_text([plugin], PIPE),
@@ -331,7 +332,7 @@ def test_plugins_are_a_table() -> None:
         wire.InstalledPlugin("codex", "reader", "agentfeedback-codex", "1.0", ["register_readers"]),
         wire.InstalledPlugin("x", "plugin", "x-dist", "", error="no module x"),
     ]
-    plugins = [wire.plain(plugin) for plugin in installed]
+    plugins = [plain(plugin) for plugin in installed]
     assert plugins_text(plugins, PIPE) == (
         "NAME   KIND    DIST                 VERSION  HOOKS             ERROR\n"
         "codex  reader  agentfeedback-codex  1.0      register_readers  -\n"

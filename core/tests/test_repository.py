@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.policy import RepositoryRules
-from agentfeedback.repository import FILE, FILE_LIMIT, repository_root, repository_rules
+from agentfeedback.foundation.git.root import repository_root
+from agentfeedback.policy.repository import FILE, FILE_LIMIT, repository_rules
+from agentfeedback.policy.rules import RepositoryRules
 
 
 def work_tree(root: Path) -> Path:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentfeedback import scan
-from agentfeedback.load import Facts, Refused
-from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Reader, Report, Session
-from agentfeedback.record import Record
-from agentfeedback.teller import Teller
+from agentfeedback.reading.load import LogFacts, SessionRefused
+from agentfeedback.reading.log import Log
+from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reading.record import Record
+from agentfeedback.reading.sink import Sink
+from agentfeedback.sessions import scan
 
 
 class Line(Record):
@@ -33,7 +33,7 @@ class Plain(Reader):
             if session is not None:
                 yield session
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         for record in log.records(Line, timeline):
             if record.cwd == "/raise":
                 raise ValueError(record.cwd)
@@ -45,13 +45,13 @@ class Admitting:
 
     def admit(self, reader: Reader, session: Session, known: Place | None) -> Place:
         if session.id.startswith("denied"):
-            raise Refused("denied", "deny_paths")
+            raise SessionRefused("denied", "deny_paths")
         return Place()
 
-    def refused(self, session: Session, refused: Refused) -> object:
+    def refused(self, session: Session, refused: SessionRefused) -> object:
         return (session.id, refused.state, refused.reason, refused.fault)
 
-    def judge(self, session: Session, row: object, facts: Facts) -> object:
+    def judge(self, session: Session, row: object, facts: LogFacts) -> object:
         return (session.id, facts.counts.entries, facts.cwds, facts.size, facts.head)
 
 

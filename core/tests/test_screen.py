@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.cli import screen
-from agentfeedback.cli.progress import Progress
-from agentfeedback.cli.screen import Screen, note, shorten, visible, width, write
-from agentfeedback.cli.table import Column, table
-from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.progress import Progress
+from agentfeedback.terminal.screen import Screen, note, shorten, visible, width, write
+from agentfeedback.terminal.table import Column, table
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
@@ -286,7 +286,7 @@ def test_a_screen_knows_its_terminal(line: TextIO) -> None:
 
 
 def run(code: str, **more: object) -> subprocess.CompletedProcess[bytes]:
-    source = f"import sys\nfrom agentfeedback.cli.screen import *\n{code}"
+    source = f"import sys\nfrom agentfeedback.terminal.screen import *\n{code}"
     return subprocess.run([sys.executable, "-c", source], check=False, timeout=60, **more)  # type: ignore[call-overload, no-any-return]
 
 
@@ -303,7 +303,7 @@ def test_a_pipe_that_does_not_block_gets_everything() -> None:
     """A parent that made its pipe non-blocking and reads slowly loses nothing."""
     read, end = os.pipe()
     os.set_blocking(end, False)
-    source = "from agentfeedback.cli.screen import write\nwrite(b'x' * 1_000_000)"
+    source = "from agentfeedback.terminal.screen import write\nwrite(b'x' * 1_000_000)"
     for options in ([], ["-u"]):
         with subprocess.Popen([sys.executable, *options, "-c", source], stdout=end) as process:
             left = 1_000_000
@@ -358,14 +358,21 @@ def test_a_stream_put_in_place_gets_text(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize(
     "load",
-    ["arguments", "screen", "table", "render", "usage", "completion"],
+    [
+        "terminal.arguments",
+        "terminal.screen",
+        "terminal.table",
+        "cli.render",
+        "terminal.usage",
+        "terminal.completion",
+    ],
 )
 def test_start_up_loads_next_to_nothing(load: str) -> None:
     """Importing a module of the command line loads none of the slow standard modules."""
     slow = {"typing", "argparse", "re", "textwrap", "shutil", "inspect", "unicodedata", "attr"}
     source = (
         "import sys; before = set(sys.modules)\n"
-        f"import agentfeedback.cli.{load}\n"
+        f"import agentfeedback.{load}\n"
         f"print(*sorted((set(sys.modules) - before) & {slow!r}))"
     )
     paths = os.pathsep.join(path for path in sys.path if path)

@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.config import Config, Context, load
-from agentfeedback.errors import ConfigError
-from agentfeedback.settings import VARIABLES, Setting, setting
+from agentfeedback.config.file import Config, Context, load
+from agentfeedback.config.resolve import VARIABLES, ResolvedSetting, resolve
+from agentfeedback.foundation.errors import ConfigError
 
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_flag_goes_over_environment_goes_over_file(name: str) -> None:
     """The first that is set counts and is named; an empty one counts as unset."""
     config, environ = Config(**{name: "c"}), {VARIABLES[name]: "e"}
-    assert setting(name, config, environ, "f") == Setting("f", "flag")
-    assert setting(name, config, environ) == Setting("e", "env")
-    assert setting(name, config, {VARIABLES[name]: ""}) == Setting("c", "config")
-    assert setting(name, Config(), {}) == Setting("", "")
+    assert resolve(name, config, environ, "f") == ResolvedSetting("f", "flag")
+    assert resolve(name, config, environ) == ResolvedSetting("e", "env")
+    assert resolve(name, config, {VARIABLES[name]: ""}) == ResolvedSetting("c", "config")
+    assert resolve(name, Config(), {}) == ResolvedSetting("", "")
 
 
 def test_a_key_is_not_shown() -> None:
     """No record that may hold the key tells it when it is printed."""
     config = Config(api_key="hush")
-    assert "hush" not in repr(config) + repr(setting("api_key", config, {}))
+    assert "hush" not in repr(config) + repr(resolve("api_key", config, {}))
 
 
 def test_keys_and_context_are_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.span_facts import SpanFacts, finding_key
+from agentfeedback.sessions.span_facts import SpanFacts, finding_key
 
 
 @pytest.mark.parametrize(

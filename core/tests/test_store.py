@@ -11,10 +11,16 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.errors import StoreError
-from agentfeedback.store import MIGRATIONS, Digested, NotDigested, StateStore, WatermarkStore
-from agentfeedback.watermark import Row
-from agentfeedback.wire import Selection
+from agentfeedback.foundation.errors import StoreError
+from agentfeedback.state.state_store import (
+    MIGRATIONS,
+    Digested,
+    NotDigested,
+    StateStore,
+    WatermarkStore,
+)
+from agentfeedback.state.watermark import SessionRow
+from agentfeedback.wire.records import Selection
 
 S1 = Digested(
     "codex", "s1", "/srv/app/s1.jsonl", mtime=1_700_000_000_123_456_789, size=10, head="aa"
@@ -68,7 +74,7 @@ def test_an_empty_file_reads_as_empty_and_is_left_so(store: StateStore, path: st
 def test_a_digest_is_remembered_as_told(store: StateStore, path: str) -> None:
     """Another process reads exactly the watermarks that were recorded, in one common time."""
     store.digested([S1, S2], at=1_790_000_000_000_001)
-    expected = Row("codex", "s1", S1.path, S1.mtime, 10, "aa", 1_790_000_000_000_001)
+    expected = SessionRow("codex", "s1", S1.path, S1.mtime, 10, "aa", 1_790_000_000_000_001)
     again = StateStore(path)
     assert expected == again.row("codex", "s1")
     assert {name(S1), name(S2)} == set(again.rows())
@@ -80,7 +86,7 @@ def test_a_mark_copies_the_latest_digest(store: StateStore) -> None:
     store.digested([S1], at=5)
     store.digested([evolve(S1, size=11, mtime=2, head="cc")], at=6)
     store.mark([name(S1)], "filed", [UID, UID], at=7)
-    marked = Row("codex", "s1", S1.path, 2, 11, "cc", 6, 7, 11, 2, "cc", "filed", (UID, UID))
+    marked = SessionRow("codex", "s1", S1.path, 2, 11, "cc", 6, 7, 11, 2, "cc", "filed", (UID, UID))
     assert marked == store.row(*name(S1))
     store.digested([evolve(S1, size=12, path="/srv/moved", head="dd", mtime=3)], at=8)
     later = evolve(marked, size=12, path="/srv/moved", head="dd", mtime=3, digested_at=8)
@@ -256,13 +262,13 @@ def test_any_sequence_of_calls_does_what_a_dictionary_would(
 ) -> None:
     """The store agrees with a plain dictionary after every call, whatever the order of calls."""
     store: WatermarkStore = StateStore(str(tmp_path_factory.mktemp("model") / "state.db"))
-    model: dict[tuple[str, str], Row] = {}
+    model: dict[tuple[str, str], SessionRow] = {}
     for at, (kind, sessions, value) in enumerate(steps):
         names = [("codex", session) for session in sessions]
         if kind == "digested":
             store.digested([Digested(*key, f"/{value}", value, value, "aa") for key in names], at)
             for key in names:
-                old = model.get(key, Row(*key, "", 0, 0, ""))
+                old = model.get(key, SessionRow(*key, "", 0, 0, ""))
                 model[key] = evolve(
                     old, path=f"/{value}", mtime=value, size=value, head="aa", digested_at=at
                 )

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from attrs import fields
 
-from agentfeedback.store import Digested, StateStore
-from agentfeedback.watermark import Row
+from agentfeedback.state.state_store import Digested, StateStore
+from agentfeedback.state.watermark import SessionRow
 
 # Newer Pythons warn of a fork beside the threads a test runner may have started.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
@@ -64,7 +64,7 @@ def test_processes_that_write_at_once_are_serialisable(tmp_path: Path) -> None:
             store.mark([B, A], f"{number}", [str(value)], at=value)
             rows = store.rows()
             first, second = rows[A], rows[B]
-            for member in fields(Row):
+            for member in fields(SessionRow):
                 if member.name != "session_id":
                     assert getattr(first, member.name) == getattr(second, member.name)
             assert first.refs == (str(first.processed_at),)

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback import database
-from agentfeedback.store import Digested, StateStore
-from agentfeedback.watermark import Row
-from agentfeedback.wire import Selection
+from agentfeedback.state import database
+from agentfeedback.state.state_store import Digested, StateStore
+from agentfeedback.state.watermark import SessionRow
+from agentfeedback.wire.records import Selection
 
 _spec = importlib.util.spec_from_file_location("killing", Path(__file__).with_name("killing.py"))
 assert _spec is not None and _spec.loader is not None
@@ -34,7 +34,7 @@ Killer, child, traced = killing.Killer, killing.child, killing.traced
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 A, B, C = ("codex", "a"), ("codex", "b"), ("claude-code", "c")
-Snapshot = tuple[dict[tuple[str, str], Row], str]
+Snapshot = tuple[dict[tuple[str, str], SessionRow], str]
 
 
 def digest(name: tuple[str, str], size: int) -> Digested:

@@ -7,16 +7,18 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.watermark import NotDigested, Row, Standing, standing
+from agentfeedback.state.watermark import LogStatus, NotDigested, SessionRow, compare
 
-DIGESTED = Row("codex", "s1", "/srv/app/s1.jsonl", mtime=5, size=100, head="aa", digested_at=7)
+DIGESTED = SessionRow(
+    "codex", "s1", "/srv/app/s1.jsonl", mtime=5, size=100, head="aa", digested_at=7
+)
 MARKED = evolve(
     DIGESTED, processed_at=9, processed_size=100, processed_mtime=5, processed_head="aa"
 )
-NEW = Standing("new")
-PROCESSED = Standing("processed")
-ROTATED = Standing("changed", "rotated")
-TRUNCATED = Standing("changed", "truncated")
+NEW = LogStatus("new")
+PROCESSED = LogStatus("processed")
+ROTATED = LogStatus("changed", "rotated")
+TRUNCATED = LogStatus("changed", "truncated")
 
 
 @pytest.mark.parametrize(
@@ -29,43 +31,43 @@ TRUNCATED = Standing("changed", "truncated")
         (MARKED, 100, "aa", PROCESSED),
         (MARKED, 99, "aa", TRUNCATED),
         (MARKED, 0, "aa", TRUNCATED),
-        (MARKED, 101, "aa", Standing("changed", "appended", 100)),
+        (MARKED, 101, "aa", LogStatus("changed", "appended", 100)),
         (MARKED, 100, "bb", ROTATED),
         (MARKED, 99, "bb", ROTATED),
         (MARKED, 101, "bb", ROTATED),
         (evolve(MARKED, processed_head=None), 100, "aa", ROTATED),
-        (evolve(MARKED, processed_size=0), 100, "aa", Standing("changed", "appended", 0)),
+        (evolve(MARKED, processed_size=0), 100, "aa", LogStatus("changed", "appended", 0)),
         (evolve(MARKED, processed_size=0), 0, "aa", PROCESSED),
     ],
 )
 def test_state_follows_size_and_head(
-    row: Row | None, size: int, head: str, expected: Standing
+    row: SessionRow | None, size: int, head: str, expected: LogStatus
 ) -> None:
     """Head is compared first, then size, and a row never marked is new."""
-    assert expected == standing(row, size, head)
+    assert expected == compare(row, size, head)
 
 
 def test_only_the_marked_watermark_decides() -> None:
     """A later digest that nobody marked leaves the session changed from its last mark."""
     row = evolve(MARKED, size=900, head="cc", mtime=99, digested_at=99)
-    assert Standing("changed", "appended", 100) == standing(row, 900, "aa")
-    assert PROCESSED == standing(row, 100, "aa")
+    assert LogStatus("changed", "appended", 100) == compare(row, 900, "aa")
+    assert PROCESSED == compare(row, 100, "aa")
 
 
 @pytest.mark.parametrize(
     ("size", "boundaries", "expected"),
     [
-        (150, {0, 100, 150}, Standing("changed", "appended", 100)),
+        (150, {0, 100, 150}, LogStatus("changed", "appended", 100)),
         (150, {0, 90, 150}, ROTATED),
         (100, {0, 90}, PROCESSED),
         (90, {0, 90}, TRUNCATED),
     ],
 )
 def test_a_marked_size_between_two_records_is_rotated(
-    size: int, boundaries: set[int], expected: Standing
+    size: int, boundaries: set[int], expected: LogStatus
 ) -> None:
     """In a row store a marked size inside the log must lie between two records, else rows went."""
-    assert expected == standing(MARKED, size, "aa", boundaries.__contains__)
+    assert expected == compare(MARKED, size, "aa", boundaries.__contains__)
 
 
 @given(
@@ -79,7 +81,7 @@ def test_nothing_is_read_twice_and_nothing_is_skipped(
 ) -> None:
     """A digest begins at the marked size exactly when the log grew behind an unchanged first line."""
     row = evolve(MARKED, processed_size=marked, mtime=mtimes[0], processed_mtime=mtimes[1])
-    found = standing(row, size, "aa" if same_head else "bb")
+    found = compare(row, size, "aa" if same_head else "bb")
     grew = same_head and size > marked
     assert (marked if grew else 0) == found.start
     assert (found.state == "processed") == (same_head and size == marked)
@@ -91,8 +93,8 @@ def test_marking_what_was_digested_makes_it_processed(sizes: list[int], grown: i
     """After a mark the same log is processed, and what is appended starts where the mark ends."""
     for size in sizes:
         row = evolve(MARKED, size=size, processed_size=size)
-        assert PROCESSED == standing(row, size, "aa")
-        assert Standing("changed", "appended", size) == standing(row, size + grown, "aa")
+        assert PROCESSED == compare(row, size, "aa")
+        assert LogStatus("changed", "appended", size) == compare(row, size + grown, "aa")
 
 
 def test_the_refusal_to_mark_names_the_session_and_the_remedy() -> None:

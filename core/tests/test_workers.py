@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.workers import shared_out
+from agentfeedback.sessions.workers import shared_out
 
 PARENT = os.getpid()
 
@@ -122,7 +122,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     """No worker outlives a killed parent by more than the share it holds."""
     code = (
         "import os, sys, time\n"
-        "from agentfeedback.workers import shared_out\n"
+        "from agentfeedback.sessions.workers import shared_out\n"
         "def work(share):\n"
         "    open(os.path.join(sys.argv[1], str(os.getpid())), 'w').close()\n"
         "    time.sleep(0.05)\n"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agentfeedback import schema
+from agentfeedback.wire import schema
 from agentfeedback_submit import schemas
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback_mcp.serve import TOOLS
+from agentfeedback_mcp.stdio.serve import TOOLS
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/mcp.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

@@ -16,12 +16,12 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
-from agentfeedback_mcp.call import Tool, answer
 from agentfeedback_mcp.commands import COMMANDS
+from agentfeedback_mcp.tools.call import Tool, answer
 
 PRINTS = """
 import os
-from agentfeedback.hookspecs import hookimpl
+from agentfeedback.plugins.hookspecs import hookimpl
 print("loud")
 os.write(1, b"louder")
 @hookimpl

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.errors import UsageError
-from agentfeedback.host import Host
-from agentfeedback_mcp.arguments import Argument, read
-from agentfeedback_mcp.verbatim import incoming, outgoing, structured, unwrapped, wrapped
-from agentfeedback_submit.reply import Refusal
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.plugins.host import Host
+from agentfeedback_mcp.stdio.verbatim import incoming, outgoing, structured, unwrapped, wrapped
+from agentfeedback_mcp.tools.arguments import Argument, read
+from agentfeedback_submissions.response import ApiError
 
 JSON = st.recursive(
     st.none()
@@ -135,7 +135,7 @@ ARGUMENTS = (
 )
 def test_the_first_error_by_name_is_told(text: bytes, pointer: str, code: str) -> None:
     """One detail, whatever else is wrong further on; flags of the command are no arguments."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(ApiError) as refused:
         read(ARGUMENTS, text, Host({}))
     (detail,) = refused.value.details
     assert (detail.pointer, detail.code) == (pointer, code)

@@ -13,10 +13,10 @@ from datetime import datetime
 
 import pytest
 
-from agentfeedback.log import FileLog, Unreadable, first_line
-from agentfeedback.reader import Place, Session
-from agentfeedback.record import decoder
-from agentfeedback.tally import Tally
+from agentfeedback.reading.log import FileLog, UnreadableLog, first_line
+from agentfeedback.reading.reader import Place, Session
+from agentfeedback.reading.record import decoder
+from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback import ReaderConformance
 
 #: Shown in test_kit.py, where pytest and syrupy run.
@@ -165,7 +165,7 @@ def finds_in_any_order(module):
 def reads_on_past_the_newline(module):
     class Tiny(module.Tiny):
         def place(self, session, *, strict):
-            with contextlib.suppress(OSError, Unreadable):
+            with contextlib.suppress(OSError, UnreadableLog):
                 first_line(session.path, 1 << 20, 8192)
             return super().place(session, strict=strict)
 
@@ -188,7 +188,7 @@ def opens_while_finding(module):
             for session in super().find(home, report):
                 try:
                     self.open(session).close()
-                except (OSError, Unreadable):
+                except (OSError, UnreadableLog):
                     report.problem(session.path, "not readable")
                 yield session
 
@@ -201,7 +201,7 @@ def opens_for_the_place(module):
         def place(self, session, *, strict):
             try:
                 self.open(session).close()
-            except (OSError, Unreadable):
+            except (OSError, UnreadableLog):
                 return Place()
             return super().place(session, strict=strict)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from agentfeedback.cli.screen import visible
+from agentfeedback.terminal.screen import visible
 from pytest_agentfeedback import command, labels
 from pytest_agentfeedback.audit import watching
 from pytest_agentfeedback.corpus import Corpus, Laid, lay_out

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from agentfeedback.cli.main import main
-from agentfeedback.database import Database
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.submissions import Submissions
+from agentfeedback.state.database import Database
+from agentfeedback_submissions.service import Service
+from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 
 
 class Result:
@@ -135,7 +135,7 @@ def server(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Service:
-    return Service(Submissions(Database(str(tmp_path / "data/agentfeedback.db"))))
+    return Service(SqliteSubmissions(Database(str(tmp_path / "data/agentfeedback.db"))))
 
 
 @pytest.fixture

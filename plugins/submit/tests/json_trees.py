@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from agentfeedback_submit.tokens import Number
+from agentfeedback.foundation.json_text import Number
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 #: Numbers in every spelling that RFC 8259 allows.

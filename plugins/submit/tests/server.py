@@ -16,10 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from agentfeedback.database import Database
-from agentfeedback_submit.reply import Reply
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.submissions import Submissions
+from agentfeedback.state.database import Database
+from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submissions.service import Service
+from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 
 #: The largest answer that a client takes, and a little more.
 TOO_MUCH = (48 << 20) + 1
@@ -69,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
     def _served(self, url: SplitResult, body: bytes) -> None:
         service, query = self.server.service, parse_qsl(url.query, keep_blank_values=True)
         name = url.path.rpartition("/")[2]
-        routes: dict[tuple[str, str], Callable[[], Reply]] = {
+        routes: dict[tuple[str, str], Callable[[], ApiResponse]] = {
             ("POST", "/api/v1/submissions"): lambda: service.create(body),
             ("GET", "/api/v1/submissions"): lambda: service.list(query),
             ("POST", "/api/v1/submissions/processed"): lambda: service.mark_all(body),
@@ -113,7 +113,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.key = "key-of-" + "the-test-server-1"
         self.requests: list[Request] = []
-        self.service = Service(Submissions(Database(f"{folder}/server.db")))
+        self.service = Service(SqliteSubmissions(Database(f"{folder}/server.db")))
         self.meta: Any = {
             "client": {"min_version": "0.1.0", "latest_known": "0.1.0"},
             "features": ["sessions.push"],

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.errors import UsageError
+from agentfeedback.foundation.canonical import compact
+from agentfeedback.foundation.errors import UsageError
 from agentfeedback.scrub import SUBMIT, Scrubber
-from agentfeedback_submit.build import Body, Facts, Unsendable, build
-from agentfeedback_submit.canonical import compact
-from agentfeedback_submit.envelope import normalise
-from agentfeedback_submit.request import Request
+from agentfeedback_submissions.envelope import normalise
+from agentfeedback_submit.filing.build import Body, FilingFacts, Unsendable, build
+from agentfeedback_submit.filing.request import Request
 
 _spec = importlib.util.spec_from_file_location(
     "json_trees", Path(__file__).with_name("json_trees.py")
@@ -33,7 +33,7 @@ def built(
     kind: str = "note", json: bytes | None = None, facts: dict[str, Any] | None = None, **more: Any
 ) -> Body:
     request = Request(kind, json=json, **more)
-    return build(request, Facts(NOW, KEY, **(facts or {})), lambda: Scrubber(SUBMIT))
+    return build(request, FilingFacts(NOW, KEY, **(facts or {})), lambda: Scrubber(SUBMIT))
 
 
 def tree(body: Body) -> dict[str, Any]:

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback_submit.canonical import canonical, content_hash
-from agentfeedback_submit.tokens import Number, parse
+from agentfeedback.foundation.canonical import canonical
+from agentfeedback.foundation.json_text import Number, parse
+from agentfeedback_submissions.envelope import content_hash
 
 _spec = importlib.util.spec_from_file_location(
     "json_trees", Path(__file__).with_name("json_trees.py")

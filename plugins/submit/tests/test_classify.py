@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback_submit import backoff
-from agentfeedback_submit.classify import Verdict, classify
-from agentfeedback_submit.reply import Reply, unanswered
-from agentfeedback_submit.tokens import Number
+from agentfeedback.foundation.json_text import Number
+from agentfeedback_submissions.response import ApiResponse, unanswered
+from agentfeedback_submit.delivery import backoff
+from agentfeedback_submit.delivery.classify import Classification, classify
 
 GOOD = {"submission": {"id": Number("7"), "kind": "note", "key": "k"}, "warnings": []}
 WAITS = {"waits": True}
 STOPS = {"stops": True}
 
 
-def of(status: int, body: Any = None) -> Verdict:
-    return classify(Reply(status, body), "note", "k")
+def of(status: int, body: Any = None) -> Classification:
+    return classify(ApiResponse(status, body), "note", "k")
 
 
 @pytest.mark.parametrize("status", [200, 201])
 def test_only_the_record_that_was_sent_is_a_delivery(status: int) -> None:
     """A positive id, the kind and the key are all named, or the report stays."""
-    assert of(status, GOOD) == Verdict("delivered")
+    assert of(status, GOOD) == Classification("delivered")
     record = GOOD["submission"]
     assert isinstance(record, dict)
     for other in (
@@ -43,32 +43,35 @@ def test_only_the_record_that_was_sent_is_a_delivery(status: int) -> None:
         {"key": "other"},
         {"key": None},
     ):
-        assert of(status, {"submission": record | other}) == Verdict(
+        assert of(status, {"submission": record | other}) == Classification(
             "spool", "malformed_response", **WAITS
         )
     for body in (None, [], "x", {}, {"submission": []}, {"submission": None}):
-        assert of(status, body) == Verdict("spool", "malformed_response", **WAITS)
+        assert of(status, body) == Classification("spool", "malformed_response", **WAITS)
 
 
 def test_record_without_a_key_answers_a_report_without_one() -> None:
     """The database of this machine also takes those, and leaves the member out."""
-    assert classify(Reply(201, {"submission": {"id": 1, "kind": "note"}}), "note", "") == Verdict(
-        "delivered"
-    )
+    assert classify(
+        ApiResponse(201, {"submission": {"id": 1, "kind": "note"}}), "note", ""
+    ) == Classification("delivered")
 
 
 @pytest.mark.parametrize(
     ("statuses", "wanted"),
     [
-        ((202, 203, 204, 206, 299, 100, 600, 999), Verdict("spool", "malformed_response", **WAITS)),
-        ((429,), Verdict("spool", "rate_limited", **WAITS)),
-        ((401,), Verdict("spool", "unauthorized", **STOPS)),
-        ((404, 300, 301, 302, 304, 307, 308, 399), Verdict("spool", "wrong_url", **STOPS)),
-        ((409,), Verdict("mismatch", "mismatch")),
-        ((400, 402, 403, 405, 410, 413, 415, 422, 499), Verdict("reject", "rejected")),
+        (
+            (202, 203, 204, 206, 299, 100, 600, 999),
+            Classification("spool", "malformed_response", **WAITS),
+        ),
+        ((429,), Classification("spool", "rate_limited", **WAITS)),
+        ((401,), Classification("spool", "unauthorized", **STOPS)),
+        ((404, 300, 301, 302, 304, 307, 308, 399), Classification("spool", "wrong_url", **STOPS)),
+        ((409,), Classification("mismatch", "mismatch")),
+        ((400, 402, 403, 405, 410, 413, 415, 422, 499), Classification("reject", "rejected")),
     ],
 )
-def test_each_row_of_the_table(statuses: tuple[int, ...], wanted: Verdict) -> None:
+def test_each_row_of_the_table(statuses: tuple[int, ...], wanted: Classification) -> None:
     """A status has one meaning, also with the body of a delivery."""
     for status in statuses:
         assert of(status) == of(status, GOOD) == wanted
@@ -77,9 +80,9 @@ def test_each_row_of_the_table(statuses: tuple[int, ...], wanted: Verdict) -> No
 def test_failures_of_the_server_and_of_the_way_to_it() -> None:
     """408 and 5xx are named by their number; without any answer the pass ends."""
     for status in (408, 500, 502, 503, 599):
-        assert of(status, GOOD) == Verdict("spool", f"server_{status}", waits=True)
+        assert of(status, GOOD) == Classification("spool", f"server_{status}", waits=True)
     for word in ("network", "timeout"):
-        assert classify(unanswered(word), "note", "k") == Verdict(
+        assert classify(unanswered(word), "note", "k") == Classification(
             "spool", word, waits=True, stops=True
         )
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agentfeedback_submit import client as client_module
-from agentfeedback_submit.classify import classify
-from agentfeedback_submit.client import Client, Remote
-from agentfeedback_submit.mode import ClientSetup, Server
-from agentfeedback_submit.reply import Reply
+from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submit.delivery.classify import classify
+from agentfeedback_submit.remote import client as client_module
+from agentfeedback_submit.remote.client import Client, Remote
+from agentfeedback_submit.remote.server import ClientSetupError, ServerSettings
 
 BODY = b'{"kind":"note","key":"k","summary":"s","payload":{}}'
 #: What every answer of the test server comes to: action and reason, and what becomes of the pass.
@@ -65,7 +65,7 @@ TABLE = {
 
 def remote(server: Any, answer: str = "", environ: Mapping[str, str] | None = None) -> Remote:
     url = f"{server.url}/{answer}".rstrip("/")
-    return Remote(Client(Server(url, server.key), environ or {}))
+    return Remote(Client(ServerSettings(url, server.key), environ or {}))
 
 
 def test_table_has_every_answer_of_the_server(server: Any) -> None:
@@ -132,7 +132,7 @@ def test_connection_is_used_again(server: Any) -> None:
 
 def test_after_a_time_out_the_next_request_works(server: Any) -> None:
     """What still hangs is left behind with its connection."""
-    slow = Client(Server(f"{server.url}/slow", server.key), {})
+    slow = Client(ServerSettings(f"{server.url}/slow", server.key), {})
     started = time.monotonic()
     assert slow.ask("GET", "", total=0.2).body["error"] == "timeout"
     assert time.monotonic() - started < 2
@@ -146,7 +146,7 @@ def test_nothing_listens() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         for url in (f"http://127.0.0.1:{port}", "http://no-such-host.invalid"):
-            reply = Remote(Client(Server(url, "k"), {})).send(BODY)
+            reply = Remote(Client(ServerSettings(url, "k"), {})).send(BODY)
             assert classify(reply, "note", "k").reason == "network"
 
 
@@ -164,7 +164,7 @@ def test_dial_is_bounded_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
             waiting.append(each)
         started = time.monotonic()
         url = f"http://127.0.0.1:{full.getsockname()[1]}"
-        reply = Remote(Client(Server(url, "k"), {})).send(BODY)
+        reply = Remote(Client(ServerSettings(url, "k"), {})).send(BODY)
         assert reply.body["error"] == "timeout" and time.monotonic() - started < 3
         for each in waiting:
             each.close()
@@ -173,7 +173,7 @@ def test_dial_is_bounded_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_proxy_is_asked_instead(server: Any) -> None:
     """With a proxy variable the whole URL goes to the proxy, with the proxy's own credentials."""
     environ = {"http_proxy": server.url.replace("//", "//us:er@")}
-    there = Remote(Client(Server("http://feedback.invalid/created", server.key), environ))
+    there = Remote(Client(ServerSettings("http://feedback.invalid/created", server.key), environ))
     # The test server answers by path, and a proxy is given the whole URL.
     assert there.send(BODY).status == 404
     (request,) = server.requests
@@ -185,7 +185,7 @@ def test_proxy_is_asked_instead(server: Any) -> None:
 def test_tls_goes_through_a_tunnel(server: Any) -> None:
     """For an https URL the proxy is asked to connect; it never sees the key."""
     environ = {"https_proxy": server.url}
-    there = Remote(Client(Server("https://feedback.invalid", server.key), environ))
+    there = Remote(Client(ServerSettings("https://feedback.invalid", server.key), environ))
     assert there.send(BODY).body["error"] == "network"
     (request,) = server.requests
     assert (request.method, request.path) == ("CONNECT", "feedback.invalid:443")
@@ -194,12 +194,12 @@ def test_tls_goes_through_a_tunnel(server: Any) -> None:
 
 def test_proxy_that_cannot_be_used_is_an_error_of_the_setup(server: Any) -> None:
     """It is not gone around."""
-    with pytest.raises(ClientSetup):
+    with pytest.raises(ClientSetupError):
         remote(server, environ={"http_proxy": "socks5://127.0.0.1:1"}).send(BODY)
     assert server.requests == []
 
 
-def texts(reply: Reply) -> str:
+def texts(reply: ApiResponse) -> str:
     return json.dumps([str(reply.body), reply.request_id, dict(reply.headers), str(reply.text)])
 
 
@@ -207,19 +207,19 @@ def test_key_that_a_server_sends_back_is_not_in_its_reply(server: Any) -> None:
     """Not in the message, not as the id of the request, not in a text that is no JSON."""
     assert server.key not in texts(remote(server, "echo").send(BODY))
     assert "[REDACTED:api_key]" in texts(remote(server, "echo").send(BODY))
-    reply = Client(Server(server.url, "welcome"), {}).ask("POST", "/no-json")
+    reply = Client(ServerSettings(server.url, "welcome"), {}).ask("POST", "/no-json")
     assert reply.text == b"<html>[REDACTED:api_key] to the hotel</html>"
 
 
 def test_errors_and_representations_do_not_hold_the_key(server: Any) -> None:
     """What could end in a traceback is without it."""
     here = remote(server)
-    assert server.key not in repr(here.client) + repr(Server(server.url, server.key))
+    assert server.key not in repr(here.client) + repr(ServerSettings(server.url, server.key))
 
 
 def test_id_of_the_request(server: Any) -> None:
     """The header goes before the body; what is no id is none."""
-    here = Client(Server(server.url, server.key), {})
+    here = Client(ServerSettings(server.url, server.key), {})
     reply = here.ask("POST", "/api/v1/submissions", body=BODY)
     assert reply.request_id and "request_id" not in reply.body
     assert here.ask("POST", "/status-500", body=BODY).request_id == ""

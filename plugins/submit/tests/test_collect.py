@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.config import Context
-from agentfeedback_submit.collect import Collected, collect, folder_name
-from agentfeedback_submit.git_config import harmless, parsed
-from agentfeedback_submit.git_facts import git_facts, project_of, shown_remote
+from agentfeedback.config.file import Context
+from agentfeedback.foundation.git.config import harmless, parsed
+from agentfeedback.foundation.git.facts import git_facts, project_of, shown_remote
+from agentfeedback_submit.filing.collect import Collected, collect, folder_name
 
 
 def collected(

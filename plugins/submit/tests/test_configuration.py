@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.config import toml
-from agentfeedback.config_keys import KEYS, seconds
-from agentfeedback_submit.config_file import set_key, unset_key
+from agentfeedback.config.edit import set_key, unset_key
+from agentfeedback.config.keys import KEYS, seconds
+from agentfeedback.config.toml_text import toml
 
 FILE = """# mine
 url = "https://x.example" # the server

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from agentfeedback import database
-from agentfeedback.database import Database
-from agentfeedback_submit.build import Body
-from agentfeedback_submit.deliver import Local, deliver
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.submissions import Submissions
+from agentfeedback.state import database
+from agentfeedback.state.database import Database
+from agentfeedback_submissions.service import Service
+from agentfeedback_submissions.sqlite_store import SqliteSubmissions
+from agentfeedback_submit.delivery.deliver import Local, deliver
+from agentfeedback_submit.filing.build import Body
 
 _path = Path(__file__).parents[3] / "core/tests/killing.py"
 _spec = importlib.util.spec_from_file_location("killing", _path)
@@ -44,7 +44,7 @@ def room() -> Iterator[Path]:
 
 
 def destination(path: Path) -> Local:
-    return Local(Service(Submissions(Database(str(path)))))
+    return Local(Service(SqliteSubmissions(Database(str(path)))))
 
 
 def filing(path: Path, body: Body) -> Callable[[int], None]:

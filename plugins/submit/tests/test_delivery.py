@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from agentfeedback_submit.spool_entry import Entry, read, written
+from agentfeedback_submit.delivery.spool_entry import SpoolEntry, read, written
 
 NOTE = ("submit", "note", "--summary", "s", "--key", "k")
 
@@ -48,7 +48,7 @@ class Wired:
     def files(self, folder: str) -> list[Path]:
         return sorted(self.data.glob(f"{folder}/*"))
 
-    def entries(self, folder: str = "spool") -> list[Entry]:
+    def entries(self, folder: str = "spool") -> list[SpoolEntry]:
         return [read(path.read_bytes()) for path in self.files(folder)]
 
     def due(self) -> None:
@@ -326,7 +326,7 @@ def test_flush_of_a_hook_says_nothing_and_sends(wired: Wired) -> None:
 
 def test_hook_is_over_in_time(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time nothing more is sent, and a hanging server is not waited for."""
-    from agentfeedback_submit import delivery
+    from agentfeedback_submit.cli import flush as delivery
 
     monkeypatch.setattr(delivery, "_SENDING", 0.3)
     monkeypatch.setattr(delivery, "_LAST", 0.6)

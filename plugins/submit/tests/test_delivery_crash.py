@@ -15,20 +15,20 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.config import toml
-from agentfeedback.config_keys import KEYS
-from agentfeedback.database import Database
-from agentfeedback_submit.build import Body
-from agentfeedback_submit.config_file import set_key
-from agentfeedback_submit.deliver import Local, deliver
-from agentfeedback_submit.flush import Pass
-from agentfeedback_submit.inbox import Inbox
-from agentfeedback_submit.outcome_log import Line
-from agentfeedback_submit.reply import Reply
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.spool import CLAIM, Spool
-from agentfeedback_submit.spool_entry import Entry, read
-from agentfeedback_submit.submissions import Submissions
+from agentfeedback.config.edit import set_key
+from agentfeedback.config.keys import KEYS
+from agentfeedback.config.toml_text import toml
+from agentfeedback.state.database import Database
+from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submissions.service import Service
+from agentfeedback_submissions.sqlite_store import SqliteSubmissions
+from agentfeedback_submit.delivery.deliver import Local, deliver
+from agentfeedback_submit.delivery.flush import FlushRun
+from agentfeedback_submit.delivery.inbox import Inbox
+from agentfeedback_submit.delivery.outcome_log import Line
+from agentfeedback_submit.delivery.spool import CLAIM, Spool
+from agentfeedback_submit.delivery.spool_entry import SpoolEntry, read
+from agentfeedback_submit.filing.build import Body
 
 _path = Path(__file__).parents[3] / "core/tests/killing.py"
 _spec = importlib.util.spec_from_file_location("killing", _path)
@@ -52,12 +52,12 @@ class Elsewhere(Local):
 
     name = "https://x.example"
 
-    def send(self, body: bytes) -> Reply:
+    def send(self, body: bytes) -> ApiResponse:
         """Refuse what is called refused, be down for what is called down, take the rest."""
         if b"refused" in body:
-            return Reply(400, {"error": "bad_request", "message": "no"})
+            return ApiResponse(400, {"error": "bad_request", "message": "no"})
         if b"down" in body:
-            return Reply(503, {"error": "unavailable", "message": "not now"})
+            return ApiResponse(503, {"error": "unavailable", "message": "not now"})
         return super().send(body)
 
 
@@ -75,7 +75,7 @@ class Scene:
 
     @property
     def there(self) -> Elsewhere:
-        return Elsewhere(Service(Submissions(Database(str(self.now / "server.db")))))
+        return Elsewhere(Service(SqliteSubmissions(Database(str(self.now / "server.db")))))
 
     @property
     def data(self) -> str:
@@ -93,7 +93,7 @@ class Scene:
         shutil.copytree(self.before, self.now)
 
     def flush(self) -> None:
-        Pass(self.spool, self.there, _untold).run()
+        FlushRun(self.spool, self.there, _untold).run()
 
     def flush_later(self) -> None:
         """What a later pass does, when claims are stale and waits over."""
@@ -197,7 +197,7 @@ def test_submit_into_the_database_of_this_machine_that_fails(scene: Scene) -> No
     """A report for this machine that cannot be stored is in the spool when it was told to be."""
 
     def run(tell: Callable[[str], None]) -> None:
-        local = Local(Service(Submissions(Database(str(scene.now)))))
+        local = Local(Service(SqliteSubmissions(Database(str(scene.now)))))
         tell(deliver(body("k"), local, scene.spool).outcome)
 
     for told in scene.at_each_write(run):
@@ -205,7 +205,7 @@ def test_submit_into_the_database_of_this_machine_that_fails(scene: Scene) -> No
         assert len(files) == 1 if told else len(files) <= 1
         scene.late = 4000 * 10**9 + CLAIM
         here = Local(scene.there.service)
-        Pass(scene.spool, here, _untold).run()
+        FlushRun(scene.spool, here, _untold).run()
         assert scene.keys() == ["k"] * len(files) and scene.files("spool") == []
 
 
@@ -214,8 +214,10 @@ def test_flush(scene: Scene) -> None:
     spool = scene.spool
     for key in ("a", "b", "refused", "down"):
         data = body(key).data
-        spool.release(spool.hold(Entry("note", key, scene.there.name, time.time_ns(), data)))
-    old = Entry("friction", "old", scene.there.name, 10**18, b'{"kind":"friction","key":"old"}')
+        spool.release(spool.hold(SpoolEntry("note", key, scene.there.name, time.time_ns(), data)))
+    old = SpoolEntry(
+        "friction", "old", scene.there.name, 10**18, b'{"kind":"friction","key":"old"}'
+    )
     spool.release(spool.hold(old))
     Path(spool.folder, "af1-20260101T000000.000000000Z-00000000.json").write_bytes(b'{"v":1')
 

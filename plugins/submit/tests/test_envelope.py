@@ -12,17 +12,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agentfeedback_submit.canonical import compact
-from agentfeedback_submit.envelope import (
+from agentfeedback.foundation.canonical import compact
+from agentfeedback.foundation.json_text import Number
+from agentfeedback_submissions.envelope import (
     BODY_LIMIT,
     LIMITS,
     MEMBERS,
+    EnvelopeRefused,
     Normalised,
-    Refused,
     normalise,
 )
-from agentfeedback_submit.tokens import Number
-from agentfeedback_submit.words import token, trimmed
+from agentfeedback_submissions.texts import token, trimmed
 
 _spec = importlib.util.spec_from_file_location(
     "json_trees", Path(__file__).with_name("json_trees.py")
@@ -216,7 +216,7 @@ def test_nothing_moved_is_lost() -> None:
 )
 def test_only_four_bodies_are_refused(body: bytes, status: int, code: str) -> None:
     """Too large, no JSON, no object, too deep."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(EnvelopeRefused) as refused:
         normalise(body)
     assert (refused.value.status, refused.value.code) == (status, code)
 

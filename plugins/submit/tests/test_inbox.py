@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback_submit.inbox import adopted
-from agentfeedback_submit.tokens import parse
+from agentfeedback.foundation.json_text import parse
+from agentfeedback_submit.delivery.inbox import adopted
 
 OLD = time.time() - 3600
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agentfeedback.errors import UsageError
-from agentfeedback.settings import Setting
-from agentfeedback_submit.mode import ClientSetup, base_url, server_of
-from agentfeedback_submit.proxies import proxy_for
+from agentfeedback.config.resolve import ResolvedSetting
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.foundation.urls import base_url
+from agentfeedback_submit.remote.proxies import proxy_for
+from agentfeedback_submit.remote.server import ClientSetupError, server_of
 
-KEY = Setting("k" * 20, "env")
+KEY = ResolvedSetting("k" * 20, "env")
 
 
 @pytest.mark.parametrize(
@@ -54,24 +55,24 @@ def test_one_server_has_one_base_url(text: str, form: str) -> None:
 )
 def test_what_is_no_base_url_is_refused_without_being_quoted(text: str) -> None:
     """The reason names the rule; a password in the URL is not in it."""
-    with pytest.raises(ClientSetup) as raised:
-        server_of(Setting(text, "config"), KEY)
+    with pytest.raises(ClientSetupError) as raised:
+        server_of(ResolvedSetting(text, "config"), KEY)
     assert "hunter2" not in str(raised.value) and "ter2" not in str(raised.value)
     with pytest.raises(UsageError):
-        server_of(Setting(text, "flag"), KEY)
+        server_of(ResolvedSetting(text, "flag"), KEY)
 
 
 def test_mode() -> None:
     """Local without a URL or when asked for; remote otherwise, and then with a key."""
-    url = Setting("https://x.example", "config")
-    assert server_of(Setting(), KEY) is None
+    url = ResolvedSetting("https://x.example", "config")
+    assert server_of(ResolvedSetting(), KEY) is None
     assert server_of(url, KEY, local=True) is None
     server = server_of(url, KEY)
     assert server is not None and (server.url, server.key) == (url.value, KEY.value)
     assert KEY.value not in repr(server)
     for key in ("", "two words", "line\nbreak", "ümlaut"):
-        with pytest.raises(ClientSetup) as raised:
-            server_of(url, Setting(key, "env"))
+        with pytest.raises(ClientSetupError) as raised:
+            server_of(url, ResolvedSetting(key, "env"))
         assert not key or key not in str(raised.value)
 
 
@@ -107,7 +108,7 @@ def test_proxy_with_credentials_and_proxies_that_are_none() -> None:
     )
     assert "ter2" not in repr(proxy)
     for bad in ("socks5://u:hunter2@p:1", "http://", "http://u:hunter2@p:port"):
-        with pytest.raises(ClientSetup) as raised:
+        with pytest.raises(ClientSetupError) as raised:
             proxy_for("https://x.example", {"https_proxy": bad})
         assert "https_proxy" in str(raised.value) and "hunter2" not in str(raised.value)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentfeedback_submit import queries
+from agentfeedback_submissions import queries
 
 READING = (
     ("list",),

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.database import Database
-from agentfeedback_submit.reply import Reply
-from agentfeedback_submit.service import Service
-from agentfeedback_submit.submissions import DEDUPE_WINDOW_S, Submissions, uuid7
+from agentfeedback.state.database import Database
+from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submissions.service import Service
+from agentfeedback_submissions.sqlite_store import DEDUPE_WINDOW_S, SqliteSubmissions, uuid7
 
 UID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -32,7 +32,7 @@ class Clock:
 
 def timed(folder: Path) -> tuple[Service, Clock]:
     clock = Clock()
-    return Service(Submissions(Database(str(folder / "agentfeedback.db")), now=clock)), clock
+    return Service(SqliteSubmissions(Database(str(folder / "agentfeedback.db")), now=clock)), clock
 
 
 def create(service: Service, status: int = 201, **members: Any) -> Any:
@@ -41,13 +41,13 @@ def create(service: Service, status: int = 201, **members: Any) -> Any:
     return reply.body["submission"] if reply.ok else reply.body
 
 
-def detail(reply: Reply) -> tuple[str, str]:
+def detail(reply: ApiResponse) -> tuple[str, str]:
     assert (reply.status, reply.body["error"]) == (400, "validation_error"), reply.body
     (found,) = reply.body["details"]
     return found["code"], found["pointer"]
 
 
-def plain(reply: Reply) -> Any:
+def plain(reply: ApiResponse) -> Any:
     return json.loads(reply.encoded())
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback import owner_only
-from agentfeedback_submit.spool import CLAIM, REJECTED_AGE, TEMPORARY_AGE, Spool
-from agentfeedback_submit.spool_entry import Entry, Unreadable, read, written
+from agentfeedback.foundation import files as owner_only
+from agentfeedback_submit.delivery.spool import CLAIM, REJECTED_AGE, TEMPORARY_AGE, Spool
+from agentfeedback_submit.delivery.spool_entry import SpoolEntry, UnreadableEntry, read, written
 
 START = 1_790_000_000 * 10**9
 HOUR = 3600 * 10**9
@@ -42,8 +42,8 @@ def spool(tmp_path: Path, clock: Clock) -> Spool:
     return Spool(str(tmp_path / "data"), now=clock)
 
 
-def entry(**members: Any) -> Entry:
-    return Entry(
+def entry(**members: Any) -> SpoolEntry:
+    return SpoolEntry(
         **{
             "kind": "note",
             "key": "k",
@@ -73,7 +73,7 @@ raw = st.sampled_from(
 
 @given(
     st.builds(
-        Entry,
+        SpoolEntry,
         kind=texts,
         key=texts | st.just(""),
         destination=texts,
@@ -84,7 +84,7 @@ raw = st.sampled_from(
         last_error=texts | st.just(""),
     )
 )
-def test_entry_comes_back_as_it_was_written(each: Entry) -> None:
+def test_entry_comes_back_as_it_was_written(each: SpoolEntry) -> None:
     """Every member, and the body byte for byte: odd numbers, broken Unicode and the deepest nesting too."""
     assert written(read(written(each))) == written(each)
     again = read(written(each))
@@ -111,7 +111,7 @@ def test_what_is_no_entry_is_unreadable_and_nothing_else(data: bytes) -> None:
     """Cut short or full of other bytes, a file is named unreadable; nothing is made up for it."""
     try:
         found = read(data)
-    except Unreadable:
+    except UnreadableEntry:
         return
     assert found.body == BODY
 
@@ -133,7 +133,7 @@ def test_entry_with_a_wrong_member_is_unreadable(old: bytes, new: bytes) -> None
     """One wrong member is enough."""
     data = written(entry())
     assert old in data
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableEntry):
         read(data.replace(old, new))
 
 
@@ -277,5 +277,5 @@ def test_foreign_things_in_the_folder_are_not_followed(spool: Spool, tmp_path: P
     lying = spool.lying()
     assert len(lying) == 4
     for each in lying[:3]:
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableEntry):
             spool.look(each)

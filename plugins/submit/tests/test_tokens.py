@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from agentfeedback_submit.canonical import canonical, compact
-from agentfeedback_submit.tokens import (
+from agentfeedback.foundation.canonical import canonical, compact
+from agentfeedback.foundation.json_text import (
     MAX_DEPTH,
     NotJson,
     Number,

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.log import Log
-from agentfeedback.reader import Place
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Call, Timeline
+from agentfeedback.reading.log import Log
+from agentfeedback.reading.reader import Place
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Call, Timeline
 from agentfeedback_claude_code.reader import ClaudeCode
 
 

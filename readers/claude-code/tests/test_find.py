@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.reader import Home, Report, Session
+from agentfeedback.reading.reader import Home, Report, Session
 from agentfeedback_claude_code.reader import ClaudeCode
 
 

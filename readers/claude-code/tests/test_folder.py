@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.reader import Encoding, Home, Report
+from agentfeedback.reading.reader import Encoding, Home, Report
 from agentfeedback_claude_code.folder import encodings
 from agentfeedback_claude_code.reader import ClaudeCode
 

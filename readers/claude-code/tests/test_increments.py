@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.detect import is_event
+from agentfeedback.digest.detect import is_event
 
 REFUSAL = "The user doesn't want to proceed with this tool use. STOP."
 MARKER = "[Request interrupted by user for tool use]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentfeedback.drift import Survey
+from agentfeedback.reading.drift import Survey
 from agentfeedback_claude_code.reader import ClaudeCode
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agentfeedback.reader import Home, Report, Session
-from agentfeedback.timeline import Timeline
+from agentfeedback.reading.reader import Home, Report, Session
+from agentfeedback.reading.timeline import Timeline
 from agentfeedback_claude_code.reader import ClaudeCode
 
 

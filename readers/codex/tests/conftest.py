@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Report, Session
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Timeline
+from agentfeedback.reading.log import Log
+from agentfeedback.reading.reader import Home, Place, Report, Session
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Timeline
 from agentfeedback_codex.reader import Codex
 
 NAME = "rollout-2026-03-01T10-00-00-{id}.jsonl"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentfeedback.wire import plain
+from agentfeedback.wire.encode import plain
 from pytest_agentfeedback import ReaderConformance, fuzz
 
 if TYPE_CHECKING:

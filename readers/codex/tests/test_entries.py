@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from agentfeedback.reader import Place
-from agentfeedback.timeline import Timeline, args_digest
+from agentfeedback.reading.reader import Place
+from agentfeedback.reading.timeline import Timeline, args_digest
 from agentfeedback_codex.reader import Codex
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentfeedback.drift import Survey
+from agentfeedback.reading.drift import Survey
 from agentfeedback_codex.reader import Codex
 
 if TYPE_CHECKING:

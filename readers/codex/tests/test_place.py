@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
-from agentfeedback.log import Unreadable
-from agentfeedback.reader import Session
+from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.reader import Session
 from agentfeedback_codex.reader import Codex
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_open_error_is_no_refusal(store: Store) -> None:
     os.mkfifo(store.root / "pipe.jsonl")
     pipe = Session("codex", "s1", str(store.root / "pipe.jsonl"), 0)
     assert not Codex().place(pipe, strict=True).failed
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableLog):
         Codex().open(pipe)
 
 
@@ -138,7 +138,7 @@ def test_damaged_frame_is_left_for_the_load(store: Store) -> None:
     assert not store.place(b"not a frame", suffix=".zst").failed
     (session,) = store.find()[0]
     log = Codex().open(session)
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableLog, match="damaged"):
         list(log.blocks())
     log.close()
 

@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from agentfeedback.reader import Home, Report
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Timeline
-from agentfeedback.wire import plain
+from agentfeedback.reading.reader import Home, Report
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.wire.encode import plain
 from agentfeedback_codex.reader import Codex
 
 

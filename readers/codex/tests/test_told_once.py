@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.detect import is_event
-from agentfeedback.timeline import Timeline
+from agentfeedback.digest.detect import is_event
+from agentfeedback.reading.timeline import Timeline
 
 if TYPE_CHECKING:
     from pathlib import Path

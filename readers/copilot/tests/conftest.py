@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Report, Session
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Call, Timeline
-from agentfeedback.wire import plain
+from agentfeedback.reading.log import Log
+from agentfeedback.reading.reader import Home, Place, Report, Session
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Call, Timeline
+from agentfeedback.wire.encode import plain
 from agentfeedback_copilot.reader import Copilot
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conftest import Events
     from hypothesis.strategies import SearchStrategy
 
-    from agentfeedback.timeline import Timeline
+    from agentfeedback.reading.timeline import Timeline
 
     Tell = Callable[[bytes], Timeline]
 

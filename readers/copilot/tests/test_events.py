@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback import moment
+from agentfeedback.foundation import times as moment
 
 if TYPE_CHECKING:
     from conftest import Events

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentfeedback.drift import Survey
+from agentfeedback.reading.drift import Survey
 from agentfeedback_copilot.reader import Copilot
 
 

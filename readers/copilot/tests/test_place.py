@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.reader import Place
+from agentfeedback.reading.reader import Place
 from agentfeedback_copilot.reader import Copilot
 from agentfeedback_copilot.workspace import recorded_directory
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.reader import Home, Report
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Timeline
-from agentfeedback.wire import plain
+from agentfeedback.reading.reader import Home, Report
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.wire.encode import plain
 from agentfeedback_copilot.reader import Copilot
 
 

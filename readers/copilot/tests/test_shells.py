@@ -14,7 +14,7 @@ from agentfeedback_copilot.results import Outcome, goes_on, outcome, without_clo
 if TYPE_CHECKING:
     from conftest import Events
 
-    from agentfeedback.timeline import Call
+    from agentfeedback.reading.timeline import Call
 
 STARTED = "<command started in background with shellId: {}>"
 RUNNING = (

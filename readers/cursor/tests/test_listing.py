@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from agentfeedback.log import Log, Unreadable
-from agentfeedback.reader import Home, Place, Report
-from agentfeedback.tally import Tally
+from agentfeedback.reading.log import Log, UnreadableLog
+from agentfeedback.reading.reader import Home, Place, Report
+from agentfeedback.reading.tally import Tally
 from agentfeedback_cursor.reader import Cursor
 
 WEEK = 7 * 86_400
@@ -202,7 +202,7 @@ def test_a_path_that_turns_into_a_link_meanwhile_is_not_followed(machine, tmp_pa
     [session] = reader.find(Home(str(machine.home)), Report("cursor"))
     path.parent.rename(tmp_path / "elsewhere")
     path.parent.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises((Unreadable, OSError)):
+    with pytest.raises((UnreadableLog, OSError)):
         reader.open(session)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.wire import plain
+from agentfeedback.wire.encode import plain
 from pytest_agentfeedback import ReaderConformance, fuzz
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conftest import Written
     from hypothesis.strategies import SearchStrategy
 
-    from agentfeedback.timeline import Timeline
+    from agentfeedback.reading.timeline import Timeline
 
     Tell = Callable[..., Timeline]
     Make = Callable[..., dict[str, Any]]

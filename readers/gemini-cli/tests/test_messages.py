@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback import moment
+from agentfeedback.foundation import times as moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Written
 
-    from agentfeedback.timeline import Timeline
+    from agentfeedback.reading.timeline import Timeline
 
     Call = Callable[..., dict[str, Any]]
     Tell = Callable[..., Timeline]

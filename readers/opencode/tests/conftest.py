@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Reader, Report, Session
-from agentfeedback.tally import Tally
-from agentfeedback.timeline import Timeline
-from agentfeedback.wire import plain
+from agentfeedback.reading.log import Log
+from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.wire.encode import plain
 from agentfeedback_opencode.reader import OpenCodeV1, OpenCodeV2
 
 #: 2026-03-01T10:00:00Z in milliseconds; what is built later gets later times.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hypothesis import strategies as st
 
-from agentfeedback.record import decoder
+from agentfeedback.reading.record import decoder
 from agentfeedback_opencode.layout import Laid
 from pytest_agentfeedback import ReaderConformance
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.log import Unreadable
-from agentfeedback_opencode import database as database_module
+from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.sqlite import database as database_module
 
 
 def test_nothing_there(store: Any) -> None:
@@ -230,7 +230,7 @@ def test_moved_session_is_refused(store: Any) -> None:
         connection.execute("DELETE FROM session WHERE id = 'ses_2'")
     connection.close()
     store.open.clear()
-    with pytest.raises(Unreadable, match="the session's directory changed since it was listed"):
+    with pytest.raises(UnreadableLog, match="the session's directory changed since it was listed"):
         store.told(sessions["ses_1"])
-    with pytest.raises(Unreadable, match="was deleted"):
+    with pytest.raises(UnreadableLog, match="was deleted"):
         store.told(sessions["ses_2"])

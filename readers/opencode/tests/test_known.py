@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentfeedback.drift import Survey
-from agentfeedback.reader import Reader
+from agentfeedback.reading.drift import Survey
+from agentfeedback.reading.reader import Reader
 from agentfeedback_opencode.reader import OpenCodeV1, OpenCodeV2
 
 PART = b'{"kind":"part","type":"tool","state":{"status":"%s","%s":"%s","metadata":{"exit":%s}}}'

@@ -9,9 +9,9 @@ from typing import Any
 
 from attrs import evolve
 
-from agentfeedback.log import RowLog
-from agentfeedback.watermark import Row, standing
-from agentfeedback.wire import plain
+from agentfeedback.reading.log import RowLog
+from agentfeedback.state.watermark import SessionRow, compare
+from agentfeedback.wire.encode import plain
 from agentfeedback_opencode.reader import OpenCodeV1
 
 OF_EACH_TYPE = [None, True, 7, -1.5, 1e300, "text", [], [7, None, {}], {}, {"a": {"b": []}}]
@@ -185,13 +185,13 @@ def test_undo_is_seen(store: Any, opencode: Any) -> None:
     """Where an undo deleted marked rows and others followed, the mark is no record boundary: rotated, not appended (D26)."""
     database = filled(store, opencode)
     marked = sum(len(line) + 1 for line in store.lines())
-    row = Row("opencode-v1", "ses_1", "", 0, 0, "", processed_at=1, processed_size=marked)
+    row = SessionRow("opencode-v1", "ses_1", "", 0, 0, "", processed_at=1, processed_size=marked)
 
     def state() -> tuple[str, str]:
         log = OpenCodeV1().open(store.find()[0]["ses_1"])
         opencode.told_of(log)
         log.close()
-        found = standing(evolve(row, processed_head=log.head), log.size, log.head, log.boundary)
+        found = compare(evolve(row, processed_head=log.head), log.size, log.head, log.boundary)
         return found.state, found.reason
 
     assert state() == ("processed", "")

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.log import Unreadable
-from agentfeedback_opencode import database as database_module
-from agentfeedback_opencode import snapshot as snapshot_module
+from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.sqlite import database as database_module
+from agentfeedback.reading.sqlite import snapshot as snapshot_module
 from agentfeedback_opencode.reader import OpenCodeV1
 
 
@@ -129,7 +129,7 @@ def test_malformed_session(store: Any) -> None:
     sessions, _ = store.find()
     assert len(sessions) == 8
     for session in sessions.values():
-        with pytest.raises(Unreadable, match="malformed"):
+        with pytest.raises(UnreadableLog, match="malformed"):
             store.told(session)
 
 
@@ -197,7 +197,7 @@ def test_write_that_changes_what_was_read(store: Any, statement: str) -> None:
     database = at_rest(store)
     log, lines = begun(store)
     changed(database, statement)
-    with pytest.raises(Unreadable, match="the database changed during the read"):
+    with pytest.raises(UnreadableLog, match="the database changed during the read"):
         list(lines)
     log.close()
 
@@ -207,15 +207,15 @@ def test_second_write_during_a_read(store: Any, monkeypatch: pytest.MonkeyPatch)
     database = at_rest(store)
     log, lines = begun(store)
     changed(database, "CREATE TABLE x (y)")
-    take = database_module.Databases._take
+    take = database_module.SqliteSnapshots._take
 
     def taken(self: Any, path: str) -> Any:
         found = take(self, path)
         changed(database, "CREATE TABLE z (y)")
         return found
 
-    monkeypatch.setattr(database_module.Databases, "_take", taken)
-    with pytest.raises(Unreadable, match="the database changed during the read"):
+    monkeypatch.setattr(database_module.SqliteSnapshots, "_take", taken)
+    with pytest.raises(UnreadableLog, match="the database changed during the read"):
         list(lines)
     log.close()
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.record import decoder
+from agentfeedback.reading.record import decoder
 from agentfeedback_opencode import v1, v2_calls
 
 TIMED_OUT = "tool terminated command after exceeding timeout 5 ms"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agentfeedback.log import Unreadable
-from agentfeedback_opencode import database as database_module
+from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.sqlite import database as database_module
 
 V1, V2 = "opencode-v1", "opencode-v2"
 DONE = {"created": 3, "completed": 4}
@@ -315,7 +315,7 @@ def test_moved_session_is_refused(store: Any) -> None:
     session = store.find(V2)[0]["ses_1"]
     assert json.loads(store.lines_of(session)[0])["text"] == "go"
     database.connection.execute("UPDATE session SET directory = '/srv/b' WHERE id = 'ses_1'")
-    with pytest.raises(Unreadable, match="directory changed since it was listed"):
+    with pytest.raises(UnreadableLog, match="directory changed since it was listed"):
         store.lines_of(store_again(store, session))
 
 

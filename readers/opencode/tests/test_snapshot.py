@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.reader import Home, Report
-from agentfeedback_opencode import database as database_module
-from agentfeedback_opencode import snapshot as snapshot_module
+from agentfeedback.reading.reader import Home, Report
+from agentfeedback.reading.sqlite import database as database_module
+from agentfeedback.reading.sqlite import snapshot as snapshot_module
 from agentfeedback_opencode.reader import OpenCodeV1
 
 FIND = """
 import os, signal, sys
-from agentfeedback.reader import Home, Report
+from agentfeedback.reading.reader import Home, Report
 from agentfeedback_opencode.reader import OpenCodeV1
 sessions = list(OpenCodeV1().find(Home(sys.argv[1], {}, sys.argv[2]), Report("opencode-v1")))
 print(len(sessions), flush=True)
@@ -277,7 +277,7 @@ def test_cache_that_cannot_be_used(store: Any) -> None:
 def test_other_run_that_ends_meanwhile(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders that another run takes away while this one is about to lie there are made again."""
     store.database().session()
-    make = snapshot_module.Folder._make
+    make = snapshot_module.SnapshotFolder._make
     ended: list[str] = []
 
     def made(self: Any) -> list[str]:
@@ -287,7 +287,7 @@ def test_other_run_that_ends_meanwhile(store: Any, monkeypatch: pytest.MonkeyPat
             os.rmdir(self._root)
         return missing
 
-    monkeypatch.setattr(snapshot_module.Folder, "_make", made)
+    monkeypatch.setattr(snapshot_module.SnapshotFolder, "_make", made)
     assert list(store.find()[0]) == ["ses_1"]
     assert len(ended) == 3
 

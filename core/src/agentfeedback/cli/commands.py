@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentfeedback.cli.arguments import Command, Flag
+from agentfeedback.terminal.arguments import Command, Flag
 
 _HOME = Flag(
     "home",
@@ -210,7 +210,7 @@ The template comes with pytest-agentfeedback.
 
  agentfeedback plugins new aider
  agentfeedback plugins new aider --into ~/src""",
-        target="agentfeedback.cli.plugins_new:run",
+        target="pytest_agentfeedback.new_reader:run",
     ),
     Command(
         "doctor",
@@ -234,6 +234,35 @@ and counts, never what they hold.
  agentfeedback doctor
  agentfeedback doctor --formats --json""",
         target="agentfeedback.cli.doctor:run",
+    ),
+    Command(
+        "config",
+        "show every setting, its value and where that comes from",
+        flags=(_JSON,),
+        about="""Shows what counts: a flag goes before the environment, that before config.toml. The key of a server
+is never shown. No setting lets anything be collected that the policy refuses.
+
+ agentfeedback config
+ agentfeedback config set sessions.quiet 1h
+ agentfeedback config unset machine""",
+        target="agentfeedback.cli.config:run_config",
+    ),
+    Command(
+        "config set",
+        "change a setting in config.toml",
+        "<key> <value>",
+        about="""Everything else in the file stays, comments too. Times are written like 90s, 30m, 12h or 2d.
+
+ agentfeedback config set detect.nudge false
+ agentfeedback config set sessions.push_budget 90s""",
+        target="agentfeedback.cli.config:run_set",
+    ),
+    Command(
+        "config unset",
+        "take a setting out of config.toml",
+        "<key>",
+        about=" agentfeedback config unset sessions.quiet",
+        target="agentfeedback.cli.config:run_unset",
     ),
     Command(
         "demo",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agentfeedback.cli import screen
 from agentfeedback.cli.commands import COMMANDS
-from agentfeedback.cli.completion import SHELLS, VOCABULARIES, script
-from agentfeedback.cli.installed import installed_commands
-from agentfeedback.errors import UsageError
-from agentfeedback.host import Host
+from agentfeedback.cli.plugin_commands import installed_commands
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.plugins.host import Host
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.completion import SHELLS, VOCABULARIES, script
 
 if TYPE_CHECKING:
-    from agentfeedback.cli.arguments import Parsed
+    from agentfeedback.terminal.arguments import Parsed
 
 
 def run(line: Parsed) -> int:

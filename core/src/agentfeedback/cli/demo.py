@@ -8,14 +8,16 @@ import tempfile
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
-from agentfeedback import wire
-from agentfeedback.cli import render, screen
-from agentfeedback.engine import Engine
-from agentfeedback.errors import AgentFeedbackError, UsageError
-from agentfeedback.host import Host, dist_of
+from agentfeedback.cli import render
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.plugins.harnesses import dist_of
+from agentfeedback.plugins.host import Host
+from agentfeedback.sessions.engine import Engine
+from agentfeedback.terminal import screen
+from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
-    from agentfeedback.cli.arguments import Parsed
+    from agentfeedback.terminal.arguments import Parsed
 
 #: Where the sample of each harness belongs in a home.
 _PLACES = {"claude-code": ".claude", "codex": ".codex"}
@@ -34,7 +36,7 @@ def run(line: Parsed) -> int:
         )
         shown = [harness for harness in _PLACES if harness in host.harnesses()]
         if not shown:
-            from agentfeedback.pip_hint import pip_install
+            from agentfeedback.plugins.install_hint import pip_install
 
             wanted = pip_install(*map(dist_of, _PLACES))
             raise AgentFeedbackError(
@@ -48,7 +50,7 @@ def run(line: Parsed) -> int:
         listing.stores = [store for store in listing.stores if store.harness in shown]
         digests = engine.digest_unprocessed(None, 0, allow_unknown=False)
     if line.json:
-        screen.write(wire.line({"list": listing, "digest": digests}))
+        screen.write(json_line({"list": listing, "digest": digests}))
         return 0
     _show("sessions list", render.listing_text(listing, screen.Screen.of(None, environ)))
     _show("sessions digest --unprocessed", render.digest_text(digests))

@@ -6,20 +6,20 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from agentfeedback import wire
-from agentfeedback.cli import screen
 from agentfeedback.cli.home import home_of
-from agentfeedback.cli.progress import Progress
-from agentfeedback.cli.table import Column, table
-from agentfeedback.doctor import Report, diagnose
-from agentfeedback.errors import UsageError
+from agentfeedback.doctor.diagnose import DoctorReport, diagnose
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.progress import Progress
+from agentfeedback.terminal.table import Column, table
+from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentfeedback.cli.arguments import Parsed
-    from agentfeedback.cli.screen import Screen
-    from agentfeedback.wire_doctor import Doctor, Drift
+    from agentfeedback.terminal.arguments import Parsed
+    from agentfeedback.terminal.screen import Screen
+    from agentfeedback.wire.doctor import Doctor, Drift
 
 _LABEL = 11
 
@@ -38,7 +38,7 @@ def run(line: Parsed) -> int:
         progress=Progress,
     )
     if line.json:
-        screen.write(wire.line(report.plain()))
+        screen.write(json_line(report.plain()))
     else:
         screen.write(text(report, screen.Screen.of(sys.stdout, os.environ)))
         if line.formats and not any(item.sessions for item in report.doctor.harnesses):
@@ -46,7 +46,7 @@ def run(line: Parsed) -> int:
     return 1 if report.doctor.problems else 0
 
 
-def text(report: Report, screen: Screen) -> str:
+def text(report: DoctorReport, screen: Screen) -> str:
     """The report as text: what was found, then warnings, then problems, each with its remedy."""
     doctor = report.doctor
     parts = ["".join(_facts(report))]
@@ -58,7 +58,7 @@ def text(report: Report, screen: Screen) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _facts(report: Report) -> Iterator[str]:
+def _facts(report: DoctorReport) -> Iterator[str]:
     doctor = report.doctor
     config, database = doctor.config, doctor.database
     yield _fact("client", doctor.versions.client)

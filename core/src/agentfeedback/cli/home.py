@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agentfeedback.errors import UsageError
+from agentfeedback.foundation.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentfeedback.cli.arguments import Parsed
+    from agentfeedback.terminal.arguments import Parsed
 
 
 def home_of(line: Parsed) -> str | None:

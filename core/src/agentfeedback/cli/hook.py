@@ -10,12 +10,14 @@ import os
 import signal
 import time
 
+from agentfeedback.foundation.stdin import read_until
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agentfeedback.installer import Installer
+    from agentfeedback.harness_hooks.installer import Installer
 
 #: The largest payload that is read, in bytes.
 PAYLOAD_LIMIT = 1 << 20
@@ -50,23 +52,24 @@ def _serve(harness: str, event: str, home: str, started: float) -> None:
     installer = _installer(harness)
     if installer is None or event not in installer.events:
         return
-    from agentfeedback import counters, owner_only
-    from agentfeedback.exclusive import Exclusive
-    from agentfeedback.installer import cache
+    from agentfeedback.foundation import files as owner_only
+    from agentfeedback.foundation.lock import FileLock
+    from agentfeedback.foundation.paths import cache_directory
+    from agentfeedback.harness_hooks import session_cache as counters
 
     deadline = started + SECONDS
     # Read in any case: a harness that cannot write its payload may take that for a failure.
-    data = _payload(started + INPUT_SECONDS)
-    folder = cache(os.environ, home)
+    data = read_until(started + INPUT_SECONDS, PAYLOAD_LIMIT)
+    folder = cache_directory(os.environ, home)
     if installer.indexes:
         payload = _object(data)
         id = installer.session(payload)
         if id:
-            where = counters.folder(folder, harness)
+            where = counters.session_folder(folder, harness)
             counters.update(where, id, lambda kept: installer.keep(kept, payload, home), deadline)
     last_run = os.path.join(folder, "hooks", f"{harness}.json")
     owner_only.directory(os.path.dirname(last_run))
-    with Exclusive(last_run + counters.LOCK, deadline):
+    with FileLock(last_run + counters.LOCK, deadline):
         # Neither name needs escaping: both are an installer's own.
         line = f'{{"ts":"{counters.stamp(time.time())}","event":"{event}"}}'
         owner_only.replace(last_run, line.encode())
@@ -75,38 +78,17 @@ def _serve(harness: str, event: str, home: str, started: float) -> None:
 
 
 def _installer(harness: str) -> Installer | None:
-    from agentfeedback import installed
+    from agentfeedback.foundation import entry_points as installed
 
     if harness in installed.blocked(os.environ):
         return None
-    value = installed.entry_points(installed.INSTALLERS).get(harness)
+    value = installed.entry_points_by_name(installed.INSTALLERS).get(harness)
     if value is None:
-        value = installed.slow_entry_points(installed.INSTALLERS).get(harness)
+        value = installed.slow_entry_points_by_name(installed.INSTALLERS).get(harness)
     if value is None:
         return None
-    installer: Installer = installed.load(value)
+    installer: Installer = installed.load_file(value)
     return installer
-
-
-def _payload(deadline: float) -> bytes:
-    """Standard input up to its end, the limit or the deadline, whichever comes first."""
-    from select import select
-
-    data = b""
-    while len(data) <= PAYLOAD_LIMIT:
-        left = deadline - time.monotonic()
-        try:
-            if left <= 0 or not select([0], [], [], left)[0]:
-                break
-            piece = os.read(0, PAYLOAD_LIMIT + 1 - len(data))
-        except BlockingIOError:
-            continue
-        except (OSError, ValueError):  # standard input is closed
-            break
-        if not piece:
-            break
-        data += piece
-    return data
 
 
 def _object(data: bytes) -> Mapping[str, Any]:
@@ -124,10 +106,13 @@ def _object(data: bytes) -> Mapping[str, Any]:
 def _log(error: BaseException) -> None:
     """One line in the outcome log, without any text of the payload; where even that fails, nothing."""
     try:
-        from agentfeedback import counters, owner_only
-        from agentfeedback.installer import cache
+        from agentfeedback.foundation import files as owner_only
+        from agentfeedback.foundation.paths import cache_directory
+        from agentfeedback.harness_hooks import session_cache as counters
 
-        path = os.path.join(cache(os.environ, os.environ.get("HOME", "")), "log", "client.jsonl")
+        path = os.path.join(
+            cache_directory(os.environ, os.environ.get("HOME", "")), "log", "client.jsonl"
+        )
         number = getattr(error, "errno", None)
         reason = (
             f"{type(error).__name__} {number}" if isinstance(number, int) else type(error).__name__

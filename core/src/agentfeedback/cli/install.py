@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from agentfeedback import hook_entries, hook_file, installed, owner_only, wire
-from agentfeedback.cli import screen
-from agentfeedback.cli.arguments import closest
-from agentfeedback.errors import AgentFeedbackError, PluginError, UsageError
-from agentfeedback.exclusive import Exclusive
-from agentfeedback.installer import Installer, cache
-from agentfeedback.reader import reason_of
+from agentfeedback.foundation import entry_points as installed
+from agentfeedback.foundation import files as owner_only
+from agentfeedback.foundation.errors import AgentFeedbackError, PluginError, UsageError, reason_of
+from agentfeedback.foundation.lock import FileLock
+from agentfeedback.foundation.paths import cache_directory
+from agentfeedback.harness_hooks import entries as hook_entries
+from agentfeedback.harness_hooks import settings_file as hook_file
+from agentfeedback.harness_hooks.installer import Installer
+from agentfeedback.harness_hooks.json_edit import NotEditable
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import closest
+from agentfeedback.wire import records as wire
+from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentfeedback.cli.arguments import Parsed
+    from agentfeedback.terminal.arguments import Parsed
 
 #: Seconds to wait for another installation.
 _PATIENCE = 5.0
@@ -44,8 +50,8 @@ class _Change:
 def run_install(line: Parsed) -> int:
     """`install <harness>...`."""
     # Compiled here, once: a hook writes no byte code.
-    from agentfeedback import counters  # noqa: F401
     from agentfeedback.cli import hook  # noqa: F401
+    from agentfeedback.harness_hooks import session_cache as counters  # noqa: F401
 
     return _run(line, "install")
 
@@ -69,7 +75,7 @@ def _run(line: Parsed, command: str) -> int:
         changes = _changed(planned, installers, home)
     shown = _shown(command, changes, dry_run=line.dry_run)
     if line.json:
-        screen.write(wire.line(shown))
+        screen.write(json_line(shown))
         return 0
     for change in changes:
         screen.write(_sentence(command, change, dry_run=line.dry_run))
@@ -82,10 +88,10 @@ def _run(line: Parsed, command: str) -> int:
 def _changed(
     planned: Callable[[Installer, str], _Change], installers: list[Installer], home: str
 ) -> list[_Change]:
-    lock = os.path.join(cache(os.environ, home), "hooks", "install.lock")
+    lock = os.path.join(cache_directory(os.environ, home), "hooks", "install.lock")
     try:
         owner_only.directory(os.path.dirname(lock))
-        with Exclusive(lock, time.monotonic() + _PATIENCE):
+        with FileLock(lock, time.monotonic() + _PATIENCE):
             # All are read before the first is written, so that a file that is refused stops the rest.
             changes = [planned(installer, home) for installer in installers]
             for change in changes:
@@ -125,7 +131,7 @@ def _edited(file: hook_file.HookFile, edit: Callable[[str], str]) -> str:
     assert file.text is not None
     try:
         return edit(file.text)
-    except hook_entries.Refused as error:
+    except NotEditable as error:
         raise hook_file.left_alone(file.path, str(error)) from None
 
 
@@ -148,9 +154,9 @@ def _program() -> str:
 
 
 def _named(names: list[str], command: str) -> list[Installer]:
-    points = installed.entry_points(installed.INSTALLERS)
+    points = installed.entry_points_by_name(installed.INSTALLERS)
     if any(name not in points for name in names):
-        points = {**installed.slow_entry_points(installed.INSTALLERS), **points}
+        points = {**installed.slow_entry_points_by_name(installed.INSTALLERS), **points}
     blocked = installed.blocked(os.environ)
     have = ", ".join(sorted(name for name in points if name not in blocked)) or "none"
     if not names:
@@ -167,11 +173,11 @@ def _named(names: list[str], command: str) -> list[Installer]:
                 f"{hint}name one of these, or install the plugin that knows its hooks",
             )
         try:
-            installer = installed.load(points[name])
+            installer = installed.load_file(points[name])
             if not isinstance(installer, Installer):
                 raise TypeError("it is no Installer")
         except Exception as error:
-            from agentfeedback.host import described
+            from agentfeedback.plugins.host import described
 
             raise PluginError(
                 f"the hooks of {name} could not be loaded: {described(error)}",

@@ -5,23 +5,29 @@ from __future__ import annotations
 import os
 import sys
 
-from agentfeedback.cli import screen
-from agentfeedback.cli.arguments import (
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import (
     PROGRAM,
-    Command,
     HelpRequested,
     members,
     parse,
     unknown_subcommand,
 )
-from agentfeedback.errors import AgentFeedbackError, UsageError
+from agentfeedback.terminal.program import (
+    HELP,
+    INTERRUPTED,
+    PIPE_CLOSED,
+    close_quietly,
+    find,
+    help_of,
+    overview_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_PIPE_CLOSED = 141
-_INTERRUPTED = 130
 _ABOUT = """Reads the session logs of coding agents and digests what went wrong, so that it can be filed as
 feedback. New here? Run
 
@@ -45,10 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
             return error.exit_status
     except BrokenPipeError:
-        _close_quietly()
-        return _PIPE_CLOSED
+        close_quietly()
+        return PIPE_CLOSED
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 def _hook(words: list[str], *, started: bool) -> int:
@@ -82,20 +88,7 @@ def _in_utf8() -> None:
 
 
 def _group(words: list[str]) -> str:
-    return "sessions" if words[:1] == ["sessions"] else ""
-
-
-def _close_quietly() -> None:
-    # The reader went away; the interpreter's own flush at exit must not complain about it either.
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        except (
-            OSError,
-            ValueError,
-        ):  # a stream without a descriptor has nothing to flush into a pipe
-            continue
+    return words[0] if words[:1] in (["sessions"], ["config"]) else ""
 
 
 def _run(words: list[str]) -> int:
@@ -110,25 +103,25 @@ def _run(words: list[str]) -> int:
 
     if words[:1] == ["help"] and len(words) > 1:
         words = [*words[1:], "--help"]
-    if not words or words[0] in _HELP:
-        from agentfeedback.cli.installed import installed_commands
+    if not words or words[0] in HELP:
+        from agentfeedback.cli.plugin_commands import installed_commands
 
-        return _overview((*COMMANDS, *installed_commands()), "", _ABOUT)
+        return overview_of((*COMMANDS, *installed_commands()), "", _ABOUT)
     if words[0] == "sessions":
         if len(words) == 1:
             raise UsageError(
                 "wrong number of arguments for sessions",
                 f"use {PROGRAM} sessions {'|'.join(members('sessions', COMMANDS))} [flags]",
             )
-        if words[1] in _HELP:
-            return _overview(COMMANDS, "sessions", SESSIONS_ABOUT)
-    command, rest = _find(COMMANDS, words)
+        if words[1] in HELP:
+            return overview_of(COMMANDS, "sessions", SESSIONS_ABOUT)
+    command, rest = find(COMMANDS, words)
     if command is None:
         return _installed_command(words)
     try:
         parsed = parse(command, rest)
     except HelpRequested as asked:
-        return _help(asked.command)
+        return help_of(asked.command)
     module, _, function = command.target.partition(":")
     from importlib import import_module
 
@@ -136,46 +129,18 @@ def _run(words: list[str]) -> int:
     return status
 
 
-_HELP = ("-h", "-help", "--help", "--h", "help")
-
-
-def _help(command: Command) -> int:
-    from agentfeedback.cli.usage import help_for
-
-    screen.tell(help_for(command, screen.Screen.of(sys.stderr, os.environ).columns))
-    return 0
-
-
-def _overview(commands: Sequence[Command], group: str, about: str) -> int:
-    from agentfeedback.cli.usage import overview
-
-    columns = screen.Screen.of(sys.stderr, os.environ).columns
-    screen.tell(overview(commands, group, columns, about=about))
-    return 0
-
-
-def _find(commands: Sequence[Command], words: list[str]) -> tuple[Command | None, list[str]]:
-    called = [each for each in commands if words[: len(each.name.split())] == each.name.split()]
-    if called:  # of `plugins` and `plugins new` the longer name is meant
-        command = max(called, key=lambda each: len(each.name))
-        return command, words[len(command.name.split()) :]
-    if words[0] == "sessions":
-        raise unknown_subcommand("sessions", words[1], commands)
-    return None, []
-
-
 def _installed_command(words: list[str]) -> int:
     """Run a command that another distribution brings (entry points `agentfeedback.commands`)."""
-    from agentfeedback import installed
     from agentfeedback.cli.commands import COMMANDS
+    from agentfeedback.foundation import entry_points as installed
 
-    for point in installed.found(("agentfeedback.commands",)):
+    for point in installed.entry_points(("agentfeedback.commands",)):
         if point.name != words[0]:
             continue
         try:
-            run = installed.named(point.value)
+            run = installed.load(point.value)
         except Exception as error:
-            from agentfeedback.host import described
+            from agentfeedback.plugins.host import described
 
             raise AgentFeedbackError(
                 f"command {words[0]} could not be loaded: {described(error)}",
@@ -184,11 +149,11 @@ def _installed_command(words: list[str]) -> int:
         try:
             status: int = run(words[1:])
         except HelpRequested as asked:
-            return _help(asked.command)
+            return help_of(asked.command)
         except AgentFeedbackError as error:
             error.command = words[0]
             raise
         return status
-    from agentfeedback.cli.installed import installed_commands
+    from agentfeedback.cli.plugin_commands import installed_commands
 
     raise unknown_subcommand("", words[0], (*COMMANDS, *installed_commands()))

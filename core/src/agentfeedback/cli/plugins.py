@@ -6,18 +6,21 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from agentfeedback import wire
-from agentfeedback.cli import render, screen
-from agentfeedback.host import HARNESSES, Host, dist_of
+from agentfeedback.cli import render
+from agentfeedback.plugins.harnesses import HARNESSES, dist_of
+from agentfeedback.plugins.host import Host
+from agentfeedback.terminal import screen
+from agentfeedback.wire import records as wire
+from agentfeedback.wire.encode import json_line, plain
 
 if TYPE_CHECKING:
-    from agentfeedback.cli.arguments import Parsed
+    from agentfeedback.terminal.arguments import Parsed
 
 
 def run(line: Parsed) -> int:
     """Print the installed plugins; exit status 0 also where one cannot be loaded."""
     if line.positionals:
-        from agentfeedback.errors import UsageError
+        from agentfeedback.foundation.errors import UsageError
 
         raise UsageError(
             "wrong number of arguments for plugins", "run agentfeedback plugins -h for its usage"
@@ -35,17 +38,17 @@ def run(line: Parsed) -> int:
         if name not in {item.name for item in shown if item.kind == "reader"}
     ]
     if line.json:
-        screen.write(wire.line(wire.Plugins(shown, missing)))
+        screen.write(json_line(wire.Plugins(shown, missing)))
         return 0
     screen.write(
         render.plugins_text(
-            [wire.plain(item) for item in shown], screen.Screen.of(sys.stdout, os.environ)
+            [plain(item) for item in shown], screen.Screen.of(sys.stdout, os.environ)
         )
     )
-    for sentence in host.blocked_in_vain:
+    for sentence in host.unknown_blocked_names:
         screen.note(f"agentfeedback plugins: warning: {sentence}")
     if missing:
-        from agentfeedback.pip_hint import pip_install
+        from agentfeedback.plugins.install_hint import pip_install
 
         command = pip_install(*map(dist_of, missing))
         screen.note(

@@ -6,16 +6,16 @@ whole lines; writing them is the command's.
 
 from __future__ import annotations
 
-from agentfeedback.cli.screen import visible
-from agentfeedback.cli.table import Column, table
+from agentfeedback.terminal.screen import visible
+from agentfeedback.terminal.table import Column, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from agentfeedback import wire
-    from agentfeedback.cli.screen import Screen
+    from agentfeedback.terminal.screen import Screen
+    from agentfeedback.wire import records as wire
 
 _STATE_STYLES = {
     "new": "green",
@@ -104,7 +104,7 @@ def _seconds(time: str) -> str:
 
 def status_text(status: wire.Status) -> str:
     """The summary of `sessions status` (details 5): stores and counts, then the saved selection."""
-    from agentfeedback.wire import STATES
+    from agentfeedback.wire.records import STATES
 
     lines = []
     for harness in status.harnesses:
@@ -214,7 +214,7 @@ def _joined(value: Any) -> str:
 def _compact(value: Any) -> str:
     if isinstance(value, str):
         return _one_line(value)
-    from agentfeedback.wire import encode
+    from agentfeedback.wire.encode import encode
 
     return encode(value).decode()
 

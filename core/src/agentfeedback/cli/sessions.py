@@ -7,16 +7,20 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback import refs, wire
-from agentfeedback.cli import render, screen
+from agentfeedback.cli import render
 from agentfeedback.cli.home import home_of
-from agentfeedback.cli.progress import Progress
-from agentfeedback.engine import Engine
-from agentfeedback.errors import UsageError
-from agentfeedback.host import Host, dist_of
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.plugins.harnesses import dist_of
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading import refs
+from agentfeedback.sessions.engine import Engine
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.progress import Progress
+from agentfeedback.wire import records as wire
+from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
-    from agentfeedback.cli.arguments import Parsed
+    from agentfeedback.terminal.arguments import Parsed
 
 
 def run_list(line: Parsed) -> int:
@@ -136,7 +140,7 @@ def run_forget(line: Parsed) -> int:
 def _host() -> Host:
     host = Host(os.environ, screen_warning)
     if not host.harnesses():
-        from agentfeedback.pip_hint import pip_install
+        from agentfeedback.plugins.install_hint import pip_install
 
         command = pip_install(*map(dist_of, ("claude-code", "codex")))
         _note(f"no session reader is installed; install one, such as with: {command}")
@@ -161,7 +165,7 @@ def _engine(host: Host, line: Parsed) -> Engine:
 def _warn_of_policy(engine: Engine) -> None:
     # Whoever wrote a rule that has no effect believes that logs are left alone.
     if os.path.lexists(engine.paths.config_file):
-        from agentfeedback.config_check import policy_warnings
+        from agentfeedback.doctor.config_check import policy_warnings
 
         for sentence in policy_warnings(engine.paths):
             _note(f"warning: {engine.scrubber.text(sentence)}")
@@ -189,7 +193,7 @@ def _not_negative(limit: int) -> None:
 
 
 def _print(line: Parsed, record: Any, text: Any) -> None:
-    screen.write(wire.line(record) if line.json else text())
+    screen.write(json_line(record) if line.json else text())
 
 
 def _note(sentence: str) -> None:

@@ -6,12 +6,12 @@ change capture (change-capture-details 11). Formats of plugins come in as `Scrub
 
 from typing import TYPE_CHECKING
 
-from .engine import MAX_DEPTH, Scrubber, cut
-from .formats import Format, Table
-from .submit import SUBMIT
+from agentfeedback.scrub.engine import MAX_DEPTH, Scrubber, cut
+from agentfeedback.scrub.formats import Format, Table
+from agentfeedback.scrub.submit import SUBMIT
 
 if TYPE_CHECKING:
-    from .capture import CAPTURE
+    from agentfeedback.scrub.capture import CAPTURE
 
 __all__ = ["CAPTURE", "MAX_DEPTH", "SUBMIT", "Format", "Scrubber", "Table", "cut"]
 
@@ -19,7 +19,7 @@ __all__ = ["CAPTURE", "MAX_DEPTH", "SUBMIT", "Format", "Scrubber", "Table", "cut
 def __getattr__(name: str) -> Table:
     # Table B has many patterns, and commands that capture no changes need none of them.
     if name == "CAPTURE":
-        from .capture import CAPTURE
+        from agentfeedback.scrub.capture import CAPTURE
 
         return CAPTURE
     raise AttributeError(name)

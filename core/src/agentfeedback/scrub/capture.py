@@ -3,10 +3,10 @@
 Shapes come before fields and assignments, so the most specific kind names a secret.
 """
 
-from .fields import ASSIGNMENT_HINT, FIELD_HINT, assignments, fields, left_alone
-from .flags import HINT as FLAG_HINT
-from .flags import flags
-from .formats import (
+from agentfeedback.scrub.fields import ASSIGNMENT_HINT, FIELD_HINT, assignments, fields, left_alone
+from agentfeedback.scrub.flags import HINT as FLAG_HINT
+from agentfeedback.scrub.flags import flags
+from agentfeedback.scrub.formats import (
     ANTHROPIC,
     AWS,
     BEARER,
@@ -24,8 +24,8 @@ from .formats import (
     Table,
     edge,
 )
-from .names import is_secret
-from .urls import url_values
+from agentfeedback.scrub.names import is_secret
+from agentfeedback.scrub.urls import url_values
 
 # After `_` or `-` a token is recognised, after a letter or a digit not (C84).
 _LEFT = "[A-Za-z0-9]"

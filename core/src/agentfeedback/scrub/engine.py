@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from .formats import MARKER, Finder, Format, Guard, Span, Table
-from .needle import Search, re2_search
+from agentfeedback.scrub.formats import MARKER, Finder, Format, Guard, Span, Table
+from agentfeedback.scrub.needle import Search, re2_search
 
 _Tree = TypeVar("_Tree")
 

@@ -7,10 +7,18 @@ Spec: change-capture-details 11, 11.1.
 import re
 from collections.abc import Iterator
 
-from .formats import MARKER, WS, Span
-from .names import LONGEST_END, NAME_END, NAME_END_HINT, is_part, name_start
-from .needle import next_start
-from .quoted import ESCAPED, OPENING, bracket_end, closing, quoted_value, rest_end, slashes
+from agentfeedback.scrub.formats import MARKER, WS, Span
+from agentfeedback.scrub.names import LONGEST_END, NAME_END, NAME_END_HINT, is_part, name_start
+from agentfeedback.scrub.needle import next_start
+from agentfeedback.scrub.quoted import (
+    ESCAPED,
+    OPENING,
+    bracket_end,
+    closing,
+    quoted_value,
+    rest_end,
+    slashes,
+)
 
 _LEFT_ALONE = re.compile(
     rb"(?i:true|false|null|none)|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}|%[A-Z_][A-Z0-9_]*%"

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from .formats import ESCAPES, Span, edge
-from .names import NAME_END, NAME_END_HINT, is_part, name_start
-from .needle import next_start
-from .quoted import quoted_value, word_end
+from agentfeedback.scrub.formats import ESCAPES, Span, edge
+from agentfeedback.scrub.names import NAME_END, NAME_END_HINT, is_part, name_start
+from agentfeedback.scrub.needle import next_start
+from agentfeedback.scrub.quoted import quoted_value, word_end
 
 _FLAG = re.compile(rf"(?i:{NAME_END})[-_.]*+(?:=|[ \t]++)(?![ \t-])".encode())
 

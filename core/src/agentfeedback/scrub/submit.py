@@ -6,7 +6,7 @@ The order is the specification's: the first class that takes a text names it.
 import re
 from collections.abc import Iterator
 
-from .formats import (
+from agentfeedback.scrub.formats import (
     ANTHROPIC,
     AWS,
     BEARER,
@@ -25,9 +25,9 @@ from .formats import (
     Table,
     edge,
 )
-from .needle import next_start
-from .quoted import closing
-from .urls import url_values
+from agentfeedback.scrub.needle import next_start
+from agentfeedback.scrub.quoted import closing
+from agentfeedback.scrub.urls import url_values
 
 _WORD = "[A-Za-z0-9_]"
 _MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")

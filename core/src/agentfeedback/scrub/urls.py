@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from .formats import Finder, Span
-from .needle import next_start
+from agentfeedback.scrub.formats import Finder, Span
+from agentfeedback.scrub.needle import next_start
 
 _SCHEME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-")
 

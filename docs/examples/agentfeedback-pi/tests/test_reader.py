@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from agentfeedback_pi.reader import Pi
 
-from agentfeedback.log import FileLog
-from agentfeedback.reader import Home, Place, Report, Session
+from agentfeedback.reading import FileLog, Home, Place, Report, Session
 from pytest_agentfeedback import Recorder
 
 HEADER = {

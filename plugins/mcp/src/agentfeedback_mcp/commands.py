@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentfeedback.cli.arguments import Command, parse
-from agentfeedback.errors import UsageError
+from agentfeedback.foundation.errors import UsageError
+from agentfeedback.terminal.arguments import Command, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,6 @@ def mcp(argv: Sequence[str]) -> int:
         raise UsageError(
             "wrong number of arguments for mcp", "run agentfeedback mcp -h for its usage"
         )
-    from .serve import run
+    from agentfeedback_mcp.stdio.serve import run
 
     return run()

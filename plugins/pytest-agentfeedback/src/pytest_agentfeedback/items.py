@@ -25,7 +25,7 @@ class LabelsFile(pytest.File):
     laid: Laid
 
     def collect(self) -> Iterator[pytest.Item]:
-        from pytest_agentfeedback.plugin import bench_of
+        from pytest_agentfeedback.bench import bench_of
 
         try:
             found = labels.load(self.path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import asdict
 
 if TYPE_CHECKING:
-    from agentfeedback.wire import Counts
+    from agentfeedback.wire.records import Counts
     from pytest_agentfeedback.recorder import Recording, Told, ToldCall
 
 #: Nanoseconds since the epoch of a time in 1973: no session is older, and a time in seconds,

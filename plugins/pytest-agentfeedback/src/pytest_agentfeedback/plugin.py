@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_agentfeedback.bench import _bench_key, bench_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_agentfeedback.corpus import Bench
 
-_bench_key = pytest.StashKey["Bench"]()
 #: The property of a report that holds a line for the summary.
 SAID = "agentfeedback_said"
 
@@ -59,15 +60,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     bench = config.stash.get(_bench_key, None)
     if bench is not None:
         bench.close()
-
-
-def bench_of(config: pytest.Config) -> Bench:
-    """The copies of corpora of this run, made on first use."""
-    if _bench_key not in config.stash:
-        from pytest_agentfeedback.corpus import Bench
-
-        config.stash[_bench_key] = Bench(config.rootpath)
-    return config.stash[_bench_key]
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from agentfeedback.timeline import Timeline
+from agentfeedback.reading.timeline import Timeline
 
 if TYPE_CHECKING:
-    from agentfeedback.teller import Status
-    from agentfeedback.timeline import Call
-    from agentfeedback.wire import Counts
+    from agentfeedback.reading.sink import Status
+    from agentfeedback.reading.timeline import Call
+    from agentfeedback.wire.records import Counts
 
 
 @frozen

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import frozen
 
-from agentfeedback.host import Host
-from agentfeedback.log import Log, RowLog, Unreadable
-from agentfeedback.reader import Home, Place, Reader, Report, Session
-from agentfeedback.tally import Tally
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.log import Log, RowLog, UnreadableLog
+from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback.recorder import Recorder, Recording
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from agentfeedback.teller import Teller
+    from agentfeedback.reading.sink import Sink
     from pytest_agentfeedback.corpus import Bench, Laid
 
 _SOME = 3
@@ -114,7 +114,7 @@ class Subject:
         for session in self._sessions(bench):
             if session.unsupported:
                 continue
-            with contextlib.suppress(Unreadable, OSError):
+            with contextlib.suppress(UnreadableLog, OSError):
                 lines = _lines(reader, session)
                 found.append(CorpusLog(session, reader.place(session, strict=False), lines))
         assert found, "no session of the corpus can be read"
@@ -139,7 +139,7 @@ class Subject:
         reader.read(self.log(lines), place, tally)
         return tally
 
-    def _read(self, session: Session, teller: Teller) -> Log | None:
+    def _read(self, session: Session, teller: Sink) -> Log | None:
         """Read a session as the engine does; None when its log cannot be read."""
         reader = self._reader
         place = reader.place(session, strict=False)
@@ -150,7 +150,7 @@ class Subject:
                 reader.read(log, place, teller)
             finally:
                 log.close()
-        except (Unreadable, OSError):
+        except (UnreadableLog, OSError):
             return None
         return log
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentfeedback.hookspecs import hookimpl
+from agentfeedback.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agentfeedback.checkup import Checkup, Section
+    from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
 
 
 @hookimpl
-def doctor_sections(checkup: Checkup) -> Iterable[Section]:
+def doctor_sections(checkup: DoctorContext) -> Iterable[DoctorSection]:
     """The server, the spool and the outcome log."""
-    from .health import sections
+    from agentfeedback_submit.health import sections
 
     return sections(checkup)

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from agentfeedback import __version__
-from agentfeedback.checkup import Checkup, Section
-from agentfeedback.config import regular_bytes
-from agentfeedback.errors import AgentFeedbackError
-from agentfeedback.reader import reason_of
-from agentfeedback.record import INVALID, loads
-from agentfeedback.settings import VARIABLES, Setting
-from agentfeedback.wire import omitted
-
-from .client import META, Client
-from .mode import Server, server_of
-from .outcome_log import LIMIT, OutcomeLog
-from .reply import UNANSWERED, Reply
-from .spool import Spool
+from agentfeedback.config.resolve import VARIABLES, ResolvedSetting
+from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
+from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
+from agentfeedback.reading.record import INVALID, loads
+from agentfeedback.wire.encode import omitted
+from agentfeedback_submissions.response import UNANSWERED, ApiResponse
+from agentfeedback_submit.delivery.outcome_log import LIMIT, OutcomeLog
+from agentfeedback_submit.delivery.spool import Spool
+from agentfeedback_submit.remote.client import META, Client
+from agentfeedback_submit.remote.server import ServerSettings, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,49 +71,51 @@ class Recent:
     redacted: int = 0
 
 
-def sections(checkup: Checkup) -> list[Section]:
+def sections(checkup: DoctorContext) -> list[DoctorSection]:
     """The sections, each with its own problems."""
     return [_meta(checkup), _spool(checkup), _recent(checkup)]
 
 
-def _meta(checkup: Checkup) -> Section:
+def _meta(checkup: DoctorContext) -> DoctorSection:
     if checkup.mode == "local":
-        return Section("meta", Meta())
+        return DoctorSection("meta", Meta())
     try:
         server = _server(checkup)
     except AgentFeedbackError as error:
         # What is missing altogether, the report says without us.
         told = ((error.problem, error.remedy),) if checkup.api_key.set else ()
-        return Section("meta", Meta(reason="client_setup"), "not asked", told)
+        return DoctorSection("meta", Meta(reason="client_setup"), "not asked", told)
     if server is None:
-        return Section("meta", Meta())
+        return DoctorSection("meta", Meta())
     try:
         reply = Client(server, checkup.environ).ask("GET", META, total=_TOTAL)
     except AgentFeedbackError as error:
         told = ((error.problem, error.remedy),)
-        return Section("meta", Meta(reason="client_setup"), "not asked", told)
+        return DoctorSection("meta", Meta(reason="client_setup"), "not asked", told)
     meta = Meta(asked=True)
     problems = _answered(meta, reply)
     if meta.answered:
         text = f"the server answers; it wants {meta.min_version or 'any version'}"
     else:
         text = f"no use: {meta.reason}"
-    return Section("meta", meta, text, tuple(problems))
+    return DoctorSection("meta", meta, text, tuple(problems))
 
 
-def _server(checkup: Checkup) -> Server | None:
+def _server(checkup: DoctorContext) -> ServerSettings | None:
     url = _value(checkup, "url")
     return server_of(url, _value(checkup, "api_key"))
 
 
-def _value(checkup: Checkup, name: str) -> Setting:
+def _value(checkup: DoctorContext, name: str) -> ResolvedSetting:
     if value := checkup.environ.get(VARIABLES[name], ""):
-        return Setting(value, "env")
+        return ResolvedSetting(value, "env")
     configured = checkup.tables.get(name)
-    return Setting(configured, "config") if isinstance(configured, str) else Setting()
+    return (
+        ResolvedSetting(configured, "config") if isinstance(configured, str) else ResolvedSetting()
+    )
 
 
-def _answered(meta: Meta, reply: Reply) -> Problems:
+def _answered(meta: Meta, reply: ApiResponse) -> Problems:
     body = reply.body if isinstance(reply.body, dict) else None
     if reply.status == UNANSWERED:
         meta.reason = body["error"] if body else ""
@@ -155,7 +155,7 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part or 0) for part in match.groups()) if match else (0, 0, 0)
 
 
-def _spool(checkup: Checkup) -> Section:
+def _spool(checkup: DoctorContext) -> DoctorSection:
     data = os.path.dirname(checkup.paths.database)
     spool = Spool(data)
     problems: Problems = []
@@ -175,7 +175,7 @@ def _spool(checkup: Checkup) -> Section:
     text = f"{health.pending} pending, {health.rejected} rejected"
     if health.rejected:
         text += f" (in {spool.rejected})"
-    return Section("spool", health, text, tuple(problems))
+    return DoctorSection("spool", health, text, tuple(problems))
 
 
 def _mode(path: str) -> int | None:
@@ -185,7 +185,7 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _recent(checkup: Checkup) -> Section:
+def _recent(checkup: DoctorContext) -> DoctorSection:
     path = OutcomeLog(checkup.paths.cache).path
     recent = Recent()
     problems: Problems = []
@@ -217,7 +217,7 @@ def _recent(checkup: Checkup) -> Section:
         last = recent.lines[-1]
         words = [str(last.get(name, "")) for name in ("ts", "outcome", "reason")]
         text = f"{len(recent.lines)} lines, the last: {' '.join(word for word in words if word)}"
-    return Section("recent", recent, text, tuple(problems))
+    return DoctorSection("recent", recent, text, tuple(problems))
 
 
 def _lines(path: str, limit: int) -> Iterator[bytes]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from agentfeedback.record import value
-from agentfeedback.teller import Status, Teller
-
-from .lines import Block, Line, TextItem, joined
-from .notices import FailedTask
-from .results import (
+from agentfeedback.reading import Sink, Status, value
+from agentfeedback_claude_code.lines import Block, Line, TextItem, joined
+from agentfeedback_claude_code.notices import FailedTask
+from agentfeedback_claude_code.results import (
     HELD,
     REFUSAL,
     Failure,
@@ -38,7 +36,7 @@ class _Call:
 class Calls:
     """Reports the results of calls to a timeline, and knows what an interrupt of the user means for them."""
 
-    def __init__(self, timeline: Teller) -> None:
+    def __init__(self, timeline: Sink) -> None:
         self._timeline = timeline
         self._calls: dict[str, _Call] = {}
         #: Results that stand before their calls: the failure, None for a result that is ok.

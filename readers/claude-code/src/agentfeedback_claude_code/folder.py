@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from agentfeedback.reader import Encoding
+from agentfeedback.reading import Encoding
 
 #: The harness cuts longer names and adds a hash of the path.
 LONGEST = 200

@@ -5,7 +5,7 @@ The copy has new `uuid`s, one `timestamp` for all its lines, and a first line wi
 
 from __future__ import annotations
 
-from .lines import Line
+from agentfeedback_claude_code.lines import Line
 
 
 class History:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentfeedback.installer import Installer, directory
+from agentfeedback.plugins import Installer, env_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class ClaudeCode(Installer):
 
     def settings(self, home: str, environ: Mapping[str, str]) -> str:
         return os.path.join(
-            directory(environ, "CLAUDE_CONFIG_DIR", home, ".claude"), "settings.json"
+            env_directory(environ, "CLAUDE_CONFIG_DIR", home, ".claude"), "settings.json"
         )
 
     def entry(self, command: str) -> dict[str, Any]:

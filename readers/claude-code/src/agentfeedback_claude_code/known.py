@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentfeedback.drift import Fields, Known
+from agentfeedback.reading import Fields, Known
 
 _RESULT_ITEM = Fields(
     by="type",

@@ -6,16 +6,13 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Reader, Report, Session
-from agentfeedback.teller import Teller
-
-from .folder import encodings
-from .lines import Line
-from .transcript import Transcript
+from agentfeedback.reading import Home, Log, Place, Reader, Report, Session, Sink
+from agentfeedback_claude_code.folder import encodings
+from agentfeedback_claude_code.lines import Line
+from agentfeedback_claude_code.transcript import Transcript
 
 if TYPE_CHECKING:
-    from agentfeedback.drift import Known
+    from agentfeedback.reading import Known
 
 _SUFFIX = ".jsonl"
 #: How the files of sub-agents are named, which some versions keep beside the sessions (2.0.2 to 2.1.1).
@@ -51,11 +48,11 @@ class ClaudeCode(Reader):
         return Place(encoded=directory, encodings=encodings)
 
     def known(self) -> Known:
-        from .known import KNOWN
+        from agentfeedback_claude_code.known import KNOWN
 
         return KNOWN
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         transcript = Transcript(timeline)
         for line in log.records(Line, timeline):
             transcript.tell(line)

@@ -10,10 +10,9 @@ import re
 
 from attrs import evolve, frozen
 
-from agentfeedback.teller import Status
-
-from .lines import Line, Outcome
-from .versions import numbers
+from agentfeedback.reading import Status
+from agentfeedback_claude_code.lines import Line, Outcome
+from agentfeedback_claude_code.versions import numbers
 
 #: What the transcript says for a call the user refused or broke off.
 REJECTED = "User rejected tool use"

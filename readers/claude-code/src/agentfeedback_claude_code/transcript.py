@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from agentfeedback.record import decoder, value
-from agentfeedback.teller import Teller
-
-from .calls import Calls
-from .history import History
-from .lines import Attachment, Block, Input, Line, Message, Progress, joined
-from .notices import failed_task
-from .queue import ATTACHED_SINCE, Bringer, Once, Queue
-from .typed import (
+from agentfeedback.reading import Sink, decoder, value
+from agentfeedback_claude_code.calls import Calls
+from agentfeedback_claude_code.history import History
+from agentfeedback_claude_code.lines import (
+    Attachment,
+    Block,
+    Input,
+    Line,
+    Message,
+    Progress,
+    joined,
+)
+from agentfeedback_claude_code.notices import failed_task
+from agentfeedback_claude_code.queue import ATTACHED_SINCE, Bringer, Once, Queue
+from agentfeedback_claude_code.typed import (
     CAVEATS,
     INTERRUPTED_TOOL,
     MARKERS,
@@ -21,7 +27,7 @@ from .typed import (
     is_wrapper,
     typed,
 )
-from .versions import numbers
+from agentfeedback_claude_code.versions import numbers
 
 #: The model of entries the harness wrote itself, and the text of those it adds on a resume.
 _SYNTHETIC = "<synthetic>"
@@ -39,7 +45,7 @@ _known_input = decoder(Input)
 class Transcript:
     """Reports one log, line by line."""
 
-    def __init__(self, timeline: Teller) -> None:
+    def __init__(self, timeline: Sink) -> None:
         self._timeline = timeline
         self._calls = Calls(timeline)
         self._history = History()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .lines import Block, TextItem
+from agentfeedback_claude_code.lines import Block, TextItem
 
 #: The whole text of the `user` line that an interrupt leaves behind.
 INTERRUPTED = "[Request interrupted by user]"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentfeedback.record import INVALID, Raw, decoder, loads
-
-from .lines import Action, Spoken
+from agentfeedback.reading import INVALID, Raw, decoder, loads
+from agentfeedback_codex.lines import Action, Spoken
 
 _SHELLS = ("bash", "sh", "zsh", "dash")
 _SCRIPT_FLAGS = ("-c", "-lc", "-cl")

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from agentfeedback.record import Raw, value
-from agentfeedback.teller import Status
-
-from .lines import Invocation, Item, McpResult, Payload, texts
-from .results import mcp_failure
+from agentfeedback.reading import Raw, Status, value
+from agentfeedback_codex.lines import Invocation, Item, McpResult, Payload, texts
+from agentfeedback_codex.results import mcp_failure
 
 _STATUS: dict[str | None, Status] = {"completed": "ok", "failed": "error", "declined": "denied"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentfeedback.installer import Installer, directory
+from agentfeedback.plugins import Installer, env_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Codex(Installer):
     next = "Codex runs only hooks you have trusted: start it once and trust this one"
 
     def settings(self, home: str, environ: Mapping[str, str]) -> str:
-        return os.path.join(directory(environ, "CODEX_HOME", home, ".codex"), "hooks.json")
+        return os.path.join(env_directory(environ, "CODEX_HOME", home, ".codex"), "hooks.json")
 
     def entry(self, command: str) -> dict[str, Any]:
         return {"type": "command", "command": command, "timeout": 5}

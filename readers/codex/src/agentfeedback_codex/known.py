@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agentfeedback.drift import Fields, Known
-
-from .texts import UnknownTexts
+from agentfeedback.reading import Fields, Known
+from agentfeedback_codex.texts import UnknownTexts
 
 _PART = Fields(
     by="type",

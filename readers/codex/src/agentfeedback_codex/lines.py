@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from agentfeedback.record import Raw, Record
+from agentfeedback.reading import Raw, Record
 
 #: A number beyond 64 bits is no exit code: it counts as absent, like a member of another type.
 ExitCode = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]

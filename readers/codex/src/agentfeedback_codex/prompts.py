@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .lines import Target
+from agentfeedback_codex.lines import Target
 
 #: What the app puts before a person's words starts with one of these, and ends with the line `_REQUEST`.
 _CONTEXT = (

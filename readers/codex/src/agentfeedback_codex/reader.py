@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agentfeedback.log import Log, Unreadable, first_line
-from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
-from agentfeedback.record import Raw, decoder, loads
-from agentfeedback.teller import Teller
-
-from . import store
-from .lines import FirstLine, FirstPayload, Line
-from .rollout import Rollout
+from agentfeedback.reading import (
+    Home,
+    Log,
+    Place,
+    Raw,
+    Reader,
+    Report,
+    Session,
+    Sink,
+    UnreadableLog,
+    declared_paths,
+    decoder,
+    first_line,
+    loads,
+)
+from agentfeedback_codex import store
+from agentfeedback_codex.lines import FirstLine, FirstPayload, Line
+from agentfeedback_codex.rollout import Rollout
 
 if TYPE_CHECKING:
-    from agentfeedback.drift import Known
+    from agentfeedback.reading import Known
 
 #: Most bytes of a first line that is looked at before the session is opened.
 _FIRST_LINE_BYTES = 1 << 20
@@ -34,7 +44,7 @@ class Codex(Reader):
     def place(self, session: Session, *, strict: bool) -> Place:
         try:
             line = first_line(session.path, _FIRST_LINE_BYTES, 1 if strict else _BLOCK_BYTES)
-        except (OSError, Unreadable):
+        except (OSError, UnreadableLog):
             return Place()  # the read reports it; no refusal
         if line is None:
             return Place(failed=True)
@@ -51,14 +61,14 @@ class Codex(Reader):
         cwd = loads(bytes(payload.cwd))
         if not isinstance(cwd, str):
             return Place(failed=True, first_line=line)
-        return Place(paths=recorded(cwd), first_line=line)
+        return Place(paths=declared_paths(cwd), first_line=line)
 
     def known(self) -> Known:
-        from .known import KNOWN
+        from agentfeedback_codex.known import KNOWN
 
         return KNOWN
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         rollout = Rollout(timeline)
         for line in log.records(Line, timeline):
             rollout.report(line)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agentfeedback.record import decoder
-from agentfeedback.teller import Status
-
-from .lines import Part, Wrapped
+from agentfeedback.reading import Status, decoder
+from agentfeedback_codex.lines import Part, Wrapped
 
 #: Denials that stand in the header, or start a text without one.
 _DENIED = (

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentfeedback.record import Raw, decoder, loads
-from agentfeedback.teller import Teller
-
-from .calls import action_command, argv_command, function_input, raw_input, tool_of
-from .ends import EVENTS, End, of_event, of_item
-from .lines import Item, Line, Payload, Source, Spoken, texts
-from .prompts import Prompts, directory, injected
-from .results import Answer, outcome, read
+from agentfeedback.reading import Raw, Sink, decoder, loads
+from agentfeedback_codex.calls import (
+    action_command,
+    argv_command,
+    function_input,
+    raw_input,
+    tool_of,
+)
+from agentfeedback_codex.ends import EVENTS, End, of_event, of_item
+from agentfeedback_codex.lines import Item, Line, Payload, Source, Spoken, texts
+from agentfeedback_codex.prompts import Prompts, directory, injected
+from agentfeedback_codex.results import Answer, outcome, read
 
 #: The most answers that wait for their calls.
 _EARLY = 1000
@@ -21,7 +25,7 @@ _SPAWN = "spawn_agent"
 class Rollout:
     """Reports one rollout, and remembers what later lines are judged by."""
 
-    def __init__(self, timeline: Teller) -> None:
+    def __init__(self, timeline: Sink) -> None:
         self._timeline = timeline
         self._prompts = Prompts()
         #: The tool of each call: some texts are Codex' own word in one tool only.

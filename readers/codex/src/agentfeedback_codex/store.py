@@ -6,8 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from agentfeedback import moment
-from agentfeedback.reader import Report, Session, reason_of
+from agentfeedback.reading import Report, Session, reason_of, times
 
 _NAME = re.compile(
     r"rollout-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-([0-5]\d)-(.+)\.jsonl(?:\.zst)?", re.ASCII | re.DOTALL
@@ -40,7 +39,7 @@ def session_id(name: str) -> str | None:
     if match is None:
         return None
     date, hour, minute, second, id = match.groups()
-    return id if moment.parse(f"{date}T{hour}:{minute}:{second}Z") is not None else None
+    return id if times.parse(f"{date}T{hour}:{minute}:{second}Z") is not None else None
 
 
 def _rollouts(report: Report, root: str) -> Iterator[os.DirEntry[str]]:

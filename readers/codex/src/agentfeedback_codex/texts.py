@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from agentfeedback.record import decoder
-
-from .calls import tool_of
-from .lines import Line
-from .results import is_unknown, read
+from agentfeedback.reading import decoder
+from agentfeedback_codex.calls import tool_of
+from agentfeedback_codex.lines import Line
+from agentfeedback_codex.results import is_unknown, read
 
 #: Codex' own tools. What succeeds in them has a header, a JSON text or no text, so any other text is Codex' own word.
 _TOOLS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentfeedback.installer import Installer, directory
+from agentfeedback.plugins import Installer, env_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Copilot(Installer):
 
     def settings(self, home: str, environ: Mapping[str, str]) -> str:
         return os.path.join(
-            directory(environ, "COPILOT_HOME", home, ".copilot"), "hooks", "agentfeedback.json"
+            env_directory(environ, "COPILOT_HOME", home, ".copilot"), "hooks", "agentfeedback.json"
         )
 
     def entry(self, command: str) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from agentfeedback.drift import Fields, Known
-from agentfeedback.record import decoder
-
-from .lines import Event
-from .results import SHELL_READERS, SHELLS, has_unknown_line
+from agentfeedback.reading import Fields, Known, decoder
+from agentfeedback_copilot.lines import Event
+from agentfeedback_copilot.results import SHELL_READERS, SHELLS, has_unknown_line
 
 #: How a permission may be decided; the harness's own schema has them all.
 _PERMISSIONS = """

@@ -6,18 +6,27 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentfeedback.log import Log, small_file
-from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
-from agentfeedback.record import Raw, decoder, value
-from agentfeedback.refs import valid_id
-from agentfeedback.teller import Teller
-
-from .lines import Arguments, Data, Event, Notification
-from .results import SHELL_READERS, SHELLS, of_64_bits, outcome
-from .workspace import recorded_directory
+from agentfeedback.reading import (
+    Home,
+    Log,
+    Place,
+    Raw,
+    Reader,
+    Report,
+    Session,
+    Sink,
+    declared_paths,
+    decoder,
+    small_file,
+    valid_id,
+    value,
+)
+from agentfeedback_copilot.lines import Arguments, Data, Event, Notification
+from agentfeedback_copilot.results import SHELL_READERS, SHELLS, of_64_bits, outcome
+from agentfeedback_copilot.workspace import recorded_directory
 
 if TYPE_CHECKING:
-    from agentfeedback.drift import Known
+    from agentfeedback.reading import Known
 
 _LOG = "events.jsonl"
 _WORKSPACE = "workspace.yaml"
@@ -53,14 +62,16 @@ class Copilot(Reader):
             content = small_file(path, _WORKSPACE_BYTES)
         except OSError:
             return Place()  # the directories the log records decide after the read (C42)
-        return Place(paths=recorded(recorded_directory(content) if content is not None else None))
+        return Place(
+            paths=declared_paths(recorded_directory(content) if content is not None else None)
+        )
 
     def known(self) -> Known:
-        from .known import KNOWN
+        from agentfeedback_copilot.known import KNOWN
 
         return KNOWN
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         for cwd in place.paths:
             timeline.note(cwd=cwd)
         events = _Events(timeline)
@@ -81,11 +92,11 @@ class _Called(NamedTuple):
 class _Events:
     """Tells one log, event by event. Every event is an entry."""
 
-    def __init__(self, timeline: Teller) -> None:
+    def __init__(self, timeline: Sink) -> None:
         self._timeline = timeline
         #: The calls that have not completed yet.
         self._running: dict[str, _Called] = {}
-        #: By shell: the call whose command goes on in it, until how that ended is recorded.
+        #: By shell: the call whose command goes on in it, until how that ended is declared_paths.
         self._left_running: dict[str, str] = {}
 
     def tell(self, event: Event) -> None:

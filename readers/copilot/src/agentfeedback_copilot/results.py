@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agentfeedback.teller import Status
-
-from .lines import Data
+from agentfeedback.reading import Status
+from agentfeedback_copilot.lines import Data
 
 #: Tools that run a command in a shell.
 SHELLS = ("bash", "powershell")

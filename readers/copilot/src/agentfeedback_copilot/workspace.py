@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agentfeedback.record import Record, decoder
+from agentfeedback.reading import Record, decoder
 
 
 class _Workspace(Record):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from agentfeedback.installer import Installer
+from agentfeedback.plugins import Installer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

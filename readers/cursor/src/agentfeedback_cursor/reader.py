@@ -14,16 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from agentfeedback import counters
-from agentfeedback.installer import cache
-from agentfeedback.log import FileLog, Log, Unreadable, open_regular
-from agentfeedback.reader import Home, Place, Reader, Report, Session, reason_of
-from agentfeedback.record import Record
-
-from .hooks import HARNESS, is_transcript, valid_directory, valid_id
+from agentfeedback.plugins import cache_directory, session_cache
+from agentfeedback.reading import (
+    FileLog,
+    Home,
+    Log,
+    Place,
+    Reader,
+    Record,
+    Report,
+    Session,
+    UnreadableLog,
+    open_regular,
+    reason_of,
+)
+from agentfeedback_cursor.hooks import HARNESS, is_transcript, valid_directory, valid_id
 
 if TYPE_CHECKING:
-    from agentfeedback.teller import Teller
+    from agentfeedback.reading import Sink
 
 _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # To go through a folder takes no right to list it, where the system can tell the two apart.
@@ -51,11 +59,13 @@ class Cursor(Reader):
     digests = False
 
     def find(self, home: Home, report: Report) -> Iterable[Session]:
-        directory = counters.folder(cache(home.environ, home.path), self.harness)
+        directory = session_cache.session_folder(
+            cache_directory(home.environ, home.path), self.harness
+        )
         report.store(directory)
         now = time.time()
         for entry in report.files(directory, root=True):
-            if entry.name.endswith(counters.SUFFIX):
+            if entry.name.endswith(session_cache.SUFFIX):
                 yield from self._indexed(entry, home, report, now)
 
     def place(self, session: Session, *, strict: bool) -> Place:
@@ -65,7 +75,7 @@ class Cursor(Reader):
     def open(self, session: Session) -> Log:
         return Transcript(session.path)
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         for directory in place.paths:
             timeline.note(cwd=directory)
         if isinstance(log, Transcript):
@@ -78,12 +88,12 @@ class Cursor(Reader):
     ) -> Iterator[Session]:
         """The session of one file of the index; an old file, or one without a transcript, is none."""
         try:
-            if counters.expired(entry.stat(follow_symlinks=False).st_mtime, now):
+            if session_cache.expired(entry.stat(follow_symlinks=False).st_mtime, now):
                 return
         except OSError as error:
             report.problem(entry.path, reason_of(error))
             return
-        kept = counters.read(entry.path)
+        kept = session_cache.read(entry.path)
         if kept is None:
             report.problem(entry.path, "not a valid file of the session counters")
             return
@@ -142,7 +152,7 @@ def _opened(path: str) -> int:
 def _refuse_link(name: str, above: int) -> None:
     # Only for the reason: the open itself follows none.
     if stat.S_ISLNK(os.lstat(name, dir_fd=above).st_mode):
-        raise Unreadable("its path holds a symbolic link")
+        raise UnreadableLog("its path holds a symbolic link")
 
 
 def _pointer(kept: dict[str, Any]) -> Pointer:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 
-from agentfeedback.record import decoder
-from agentfeedback.teller import Teller
-
-from .lines import Arguments, Line, Part, Set, ToolCall, only_responses, texts
-from .results import outcome
+from agentfeedback.reading import Sink, decoder
+from agentfeedback_gemini_cli.lines import (
+    Arguments,
+    Line,
+    Part,
+    Set,
+    ToolCall,
+    only_responses,
+    texts,
+)
+from agentfeedback_gemini_cli.results import outcome
 
 #: How the part of a `user` message starts and ends that the harness puts before the conversation.
 _CONTEXT = ("<session_context>\n", "</session_context>")
@@ -28,7 +34,7 @@ _arguments = decoder(Arguments)
 class Conversation:
     """Tells one log, line by line, and remembers what later lines are judged by."""
 
-    def __init__(self, timeline: Teller) -> None:
+    def __init__(self, timeline: Sink) -> None:
         self._timeline = timeline
         #: Directories the log lists, in their order; recorded after all lines.
         self._directories: dict[str, None] = {}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from agentfeedback.drift import Fields, Known
-from agentfeedback.record import decoder
-
-from .lines import Line
-from .results import is_unknown_refusal
+from agentfeedback.reading import Fields, Known, decoder
+from agentfeedback_gemini_cli.lines import Line
+from agentfeedback_gemini_cli.results import is_unknown_refusal
 
 _PART = Fields("functionCall functionResponse text thought thoughtSignature inlineData")
 #: How a sub-agent may end.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from agentfeedback.record import Raw, Record
+from agentfeedback.reading import Raw, Record
 
 
 class Present(Record):

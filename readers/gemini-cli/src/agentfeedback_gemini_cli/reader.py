@@ -6,16 +6,23 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agentfeedback.log import Log, small_file
-from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
-from agentfeedback.teller import Teller
-
-from . import store
-from .conversation import Conversation
-from .lines import Line
+from agentfeedback.reading import (
+    Home,
+    Log,
+    Place,
+    Reader,
+    Report,
+    Session,
+    Sink,
+    declared_paths,
+    small_file,
+)
+from agentfeedback_gemini_cli import store
+from agentfeedback_gemini_cli.conversation import Conversation
+from agentfeedback_gemini_cli.lines import Line
 
 if TYPE_CHECKING:
-    from agentfeedback.drift import Known
+    from agentfeedback.reading import Known
 
 _PROJECT_ROOT_BYTES = 4096
 
@@ -37,14 +44,14 @@ class GeminiCli(Reader):
         except OSError:
             return Place(failed=True)
         root = content.decode("utf-8", "replace").strip() if content is not None else ""
-        return Place(paths=recorded(root))
+        return Place(paths=declared_paths(root))
 
     def known(self) -> Known:
-        from .known import KNOWN
+        from agentfeedback_gemini_cli.known import KNOWN
 
         return KNOWN
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         for root in place.paths:
             timeline.note(cwd=root)
         conversation = Conversation(timeline)

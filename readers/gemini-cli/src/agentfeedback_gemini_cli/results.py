@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agentfeedback.record import Raw, conform, decoder, loads
-from agentfeedback.teller import Status
-
-from . import shell
-from .lines import Cell, Progress, ToolCall
+from agentfeedback.reading import Raw, Status, conform, decoder, loads
+from agentfeedback_gemini_cli import shell
+from agentfeedback_gemini_cli.lines import Cell, Progress, ToolCall
 
 _STATUS: dict[str | None, Status] = {
     "success": "ok",

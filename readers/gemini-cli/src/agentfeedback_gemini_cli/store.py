@@ -6,8 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 
-from agentfeedback.reader import Report, Session, reason_of
-from agentfeedback.refs import valid_id
+from agentfeedback.reading import Report, Session, reason_of, valid_id
 
 PROJECT_ROOT = ".project_root"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentfeedback.hookspecs import hookimpl
+from agentfeedback.plugins import hookimpl
 
 if TYPE_CHECKING:
-    from agentfeedback.reader import Reader
+    from agentfeedback.reading import Reader
 
 
 @hookimpl
 def register_readers() -> list[Reader]:
-    from .reader import OpenCodeV1, OpenCodeV2
+    from agentfeedback_opencode.reader import OpenCodeV1, OpenCodeV2
 
     return [OpenCodeV1(), OpenCodeV2()]

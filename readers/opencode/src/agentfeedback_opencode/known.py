@@ -6,11 +6,9 @@ version, does not show in it. A new type does, and so do new words and texts of 
 
 from __future__ import annotations
 
-from agentfeedback.drift import Fields, Known
-from agentfeedback.record import decoder
-
-from . import v1, v2
-from .v2_calls import is_unknown
+from agentfeedback.reading import Fields, Known, decoder
+from agentfeedback_opencode import v1, v2
+from agentfeedback_opencode.v2_calls import is_unknown
 
 _V1_ERRORS = """
     APIError ContextOverflowError MessageAbortedError MessageOutputLengthError ProviderAuthError

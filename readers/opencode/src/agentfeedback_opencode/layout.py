@@ -11,13 +11,19 @@ import sqlite3
 from collections.abc import Generator, Iterator
 from typing import Any, Generic, TypeVar
 
-from agentfeedback.log import Log, RowLog, Unreadable
-from agentfeedback.reader import Session
-from agentfeedback.record import Record, dumps, loads
-from agentfeedback.teller import Teller
-
-from .database import CHANGED, Stale
-from .store import Row, Schema, text
+from agentfeedback.reading import (
+    CHANGED,
+    Log,
+    Record,
+    RowLog,
+    Session,
+    Sink,
+    Stale,
+    UnreadableLog,
+    dumps,
+    loads,
+)
+from agentfeedback_opencode.store import Row, Schema, text
 
 R = TypeVar("R", bound="Laid")
 
@@ -66,9 +72,9 @@ class SessionLog(RowLog):
         query = f"SELECT directory FROM {self._row.table} WHERE id = ?"
         found = connection.execute(query, (self._id,)).fetchone()
         if found is None:
-            raise Unreadable("the session was deleted since it was listed")
+            raise UnreadableLog("the session was deleted since it was listed")
         if text(found[0]) != self._row.directory:
-            raise Unreadable(MOVED)
+            raise UnreadableLog(MOVED)
         return self._schema.layout(connection, self._id)
 
 
@@ -93,9 +99,9 @@ class _Given:
                 continue
             _add(again, row)
             if number == before and again.digest() != expected:
-                raise Unreadable(CHANGED)
+                raise UnreadableLog(CHANGED)
         if number < before:
-            raise Unreadable(CHANGED)
+            raise UnreadableLog(CHANGED)
 
 
 def _add(hash: Any, row: bytes) -> None:
@@ -141,7 +147,7 @@ def picked(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
 class Group(Generic[R]):
     """A message and its parts: what the message is may only show in its parts."""
 
-    def __init__(self, timeline: Teller) -> None:
+    def __init__(self, timeline: Sink) -> None:
         self._timeline = timeline
         self._offsets: list[int] = []
         self.lines: list[R] = []
@@ -157,7 +163,7 @@ class Group(Generic[R]):
             yield line
 
 
-def groups(log: Log, kind: type[R], timeline: Teller) -> Iterator[Group[R]]:
+def groups(log: Log, kind: type[R], timeline: Sink) -> Iterator[Group[R]]:
     """The lines of a virtual log, message by message."""
     group: Group[R] = Group(timeline)
     for line in log.records(kind, timeline):

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from agentfeedback.log import Log
-from agentfeedback.reader import Home, Place, Reader, Report, Session, recorded
-from agentfeedback.teller import Teller
-
-from . import store, v1, v2
-from .layout import SessionLog
+from agentfeedback.reading import Home, Log, Place, Reader, Report, Session, Sink, declared_paths
+from agentfeedback_opencode import store, v1, v2
+from agentfeedback_opencode.layout import SessionLog
 
 if TYPE_CHECKING:
-    from agentfeedback.drift import Known
+    from agentfeedback.reading import Known
 
 
 class _OpenCode(Reader):
@@ -25,7 +22,7 @@ class _OpenCode(Reader):
         return store.sessions(home, self.schema, report)
 
     def place(self, session: Session, *, strict: bool) -> Place:
-        return Place(paths=recorded(session.detail.directory))
+        return Place(paths=declared_paths(session.detail.directory))
 
     def open(self, session: Session) -> Log:
         return SessionLog(session, self.schema)
@@ -39,11 +36,11 @@ class OpenCodeV1(_OpenCode):
     schema = v1.SCHEMA
 
     def known(self) -> Known:
-        from .known import V1
+        from agentfeedback_opencode.known import V1
 
         return V1
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         timeline.note(cwd=place.paths[0] if place.paths else None)
         v1.tell(log, timeline)
 
@@ -56,10 +53,10 @@ class OpenCodeV2(_OpenCode):
     schema = v2.SCHEMA
 
     def known(self) -> Known:
-        from .known import V2
+        from agentfeedback_opencode.known import V2
 
         return V2
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         timeline.note(cwd=place.paths[0] if place.paths else None)
         v2.tell(log, timeline)

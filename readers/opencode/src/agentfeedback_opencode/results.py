@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentfeedback.record import Record, loads
+from agentfeedback.reading import Record, loads
 
 _LARGEST_EXIT = (1 << 31) - 1
 

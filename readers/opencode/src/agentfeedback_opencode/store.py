@@ -11,11 +11,17 @@ from weakref import WeakKeyDictionary
 
 from attrs import field, frozen
 
-from agentfeedback import moment
-from agentfeedback.log import Unreadable
-from agentfeedback.reader import Home, Report, Session, StoreState, reason_of
-
-from .database import Database, Databases
+from agentfeedback.reading import (
+    Home,
+    Report,
+    Session,
+    Snapshot,
+    SqliteSnapshots,
+    StoreState,
+    UnreadableLog,
+    reason_of,
+    times,
+)
 
 UNSUPPORTED = "unsupported session store format: "
 #: The table of sessions of V1, and that of OpenCode 2.
@@ -52,8 +58,8 @@ class Schema:
 class Row:
     """What a session's row told: where it lies, and the working directory."""
 
-    databases: Databases
-    database: Database
+    databases: SqliteSnapshots
+    database: Snapshot
     table: str
     directory: str
 
@@ -63,7 +69,7 @@ class Unsupported(Exception):
 
 
 #: The databases of each run: one run has one `Home`, and with it the snapshots go.
-_RUNS: WeakKeyDictionary[Home, Databases] = WeakKeyDictionary()
+_RUNS: WeakKeyDictionary[Home, SqliteSnapshots] = WeakKeyDictionary()
 
 #: Table, id, directory and time of each session.
 _Listed = list[tuple[str, bytes, Any, Any]]
@@ -87,8 +93,8 @@ def sessions(home: Home, schema: Schema, report: Report) -> Iterator[Session]:
             failed.append(("unsupported-format", f"{UNSUPPORTED}{missing}"))
             report.problem(path, failed[-1][1])
             continue
-        except (Unreadable, OSError) as error:
-            reason = error.reason if isinstance(error, Unreadable) else reason_of(error)
+        except (UnreadableLog, OSError) as error:
+            reason = error.reason if isinstance(error, UnreadableLog) else reason_of(error)
             failed.append(("unreadable", reason))
             report.problem(path, reason)
             continue
@@ -126,10 +132,10 @@ def text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _databases(home: Home) -> Databases:
+def _databases(home: Home) -> SqliteSnapshots:
     databases = _RUNS.get(home)
     if databases is None:
-        databases = _RUNS[home] = Databases(home.cache)
+        databases = _RUNS[home] = SqliteSnapshots(home.cache)
     return databases
 
 
@@ -211,7 +217,7 @@ def _missing(connection: sqlite3.Connection, tables: dict[str, tuple[str, ...]])
 def _nanoseconds(milliseconds: object) -> int:
     if not isinstance(milliseconds, int):
         return 0
-    return moment.milliseconds(milliseconds) or 0
+    return times.milliseconds(milliseconds) or 0
 
 
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"

@@ -9,14 +9,10 @@ from typing import Any
 
 import msgspec
 
-from agentfeedback import moment
-from agentfeedback.log import Log
-from agentfeedback.record import Raw, Record, decoder
-from agentfeedback.teller import Status, Teller
-
-from .layout import Group, Laid, Shape, decoded, groups, lay
-from .results import Input, completed, exit_code, running
-from .store import V1_COLUMNS, V1_TABLE, Schema, text
+from agentfeedback.reading import Log, Raw, Record, Sink, Status, decoder, times
+from agentfeedback_opencode.layout import Group, Laid, Shape, decoded, groups, lay
+from agentfeedback_opencode.results import Input, completed, exit_code, running
+from agentfeedback_opencode.store import V1_COLUMNS, V1_TABLE, Schema, text
 
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _LATEST = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC"
@@ -160,13 +156,13 @@ class Line(Laid):
         return self.text or ""
 
 
-def tell(log: Log, timeline: Teller) -> None:
+def tell(log: Log, timeline: Sink) -> None:
     """Tell what a virtual log says, message by message."""
     for group in groups(log, Line, timeline):
         _tell(group, timeline)
 
 
-def _tell(group: Group[Line], timeline: Teller) -> None:
+def _tell(group: Group[Line], timeline: Sink) -> None:
     head = group.lines[0]
     role = head.role if head.kind == "message" else None
     for line in group.in_turn():
@@ -182,8 +178,8 @@ def _tell(group: Group[Line], timeline: Teller) -> None:
                 timeline.said(line.typed)
 
 
-def _tell_message(line: Line, group: Group[Line], timeline: Teller) -> None:
-    time = moment.milliseconds(line.time.created) if line.time is not None else None
+def _tell_message(line: Line, group: Group[Line], timeline: Sink) -> None:
+    time = times.milliseconds(line.time.created) if line.time is not None else None
     if line.role != "assistant":
         timeline.entry(span=line.id or None, time=time)
         if line.role == "user":
@@ -198,9 +194,9 @@ def _tell_message(line: Line, group: Group[Line], timeline: Teller) -> None:
             timeline.interrupt()
 
 
-def _tell_call(line: Line, timeline: Teller) -> None:
+def _tell_call(line: Line, timeline: Sink) -> None:
     state = line.state if line.state is not None else State()
-    time = moment.milliseconds(state.time.start) if state.time is not None else None
+    time = times.milliseconds(state.time.start) if state.time is not None else None
     span = line.id or f"L{timeline.offset}"
     timeline.entry(span=span, time=time)
     input = bytes(state.input) or None

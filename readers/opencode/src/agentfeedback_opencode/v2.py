@@ -11,15 +11,19 @@ from typing import Any
 
 import msgspec
 
-from agentfeedback import moment
-from agentfeedback.log import Log
-from agentfeedback.record import Raw, Record, decoder, dumps
-from agentfeedback.teller import Status, Teller
-
-from .layout import Laid, Shape, decoded, lay, picked
-from .results import Input, completed, running
-from .store import MESSAGE_V2, SESSION, V2_TABLE, Schema, text
-from .v2_calls import FAILED, TURN_INTERRUPTED, Failure, Item, State, Time, outcome
+from agentfeedback.reading import Log, Raw, Record, Sink, Status, decoder, dumps, times
+from agentfeedback_opencode.layout import Laid, Shape, decoded, lay, picked
+from agentfeedback_opencode.results import Input, completed, running
+from agentfeedback_opencode.store import MESSAGE_V2, SESSION, V2_TABLE, Schema, text
+from agentfeedback_opencode.v2_calls import (
+    FAILED,
+    TURN_INTERRUPTED,
+    Failure,
+    Item,
+    State,
+    Time,
+    outcome,
+)
 
 PARTS = "session_part"
 _MESSAGES = "SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq, id"
@@ -182,7 +186,7 @@ class Line(Laid):
     data: Raw = Raw()
 
 
-def tell(log: Log, timeline: Teller) -> None:
+def tell(log: Log, timeline: Sink) -> None:
     """Tell what a virtual log says."""
     message = Line()
     for line in log.records(Line, timeline):
@@ -196,7 +200,7 @@ def tell(log: Log, timeline: Teller) -> None:
             _tell_part(line, timeline, message)
 
 
-def _tell_message(line: Line, timeline: Teller) -> None:
+def _tell_message(line: Line, timeline: Sink) -> None:
     if line.type == "location-switched":
         timeline.note(cwd=_directory(line.previous))
     model = line.model.id if line.type == "assistant" and line.model is not None else None
@@ -209,7 +213,7 @@ def _tell_message(line: Line, timeline: Teller) -> None:
         _tell_answer(line, timeline)
 
 
-def _tell_answer(line: Line, timeline: Teller) -> None:
+def _tell_answer(line: Line, timeline: Sink) -> None:
     content = line.content or []
     said = "\n".join(i.text for i in content if i.type == "text" and i.text and i.text.strip())
     if said:
@@ -225,7 +229,7 @@ def _tell_answer(line: Line, timeline: Teller) -> None:
         timeline.interrupt()
 
 
-def _tell_part(line: Line, timeline: Teller, message: Line) -> None:
+def _tell_part(line: Line, timeline: Sink, message: Line) -> None:
     item = line.item if line.item is not None else Item()
     span = f"{line.message}/{line.ordinal}"
     timeline.entry(span, _at(item.time))
@@ -235,7 +239,7 @@ def _tell_part(line: Line, timeline: Teller, message: Line) -> None:
         timeline.said(item.text)
 
 
-def _tell_call(item: Item, span: str, timeline: Teller, message: Line) -> Status | None:
+def _tell_call(item: Item, span: str, timeline: Sink, message: Line) -> Status | None:
     state = item.state if item.state is not None else State()
     input = bytes(state.input) or None
     given = decoder(Input)(input) if input is not None else None
@@ -249,7 +253,7 @@ def _tell_call(item: Item, span: str, timeline: Teller, message: Line) -> Status
 
 
 def _at(time: Time | None) -> int | None:
-    return moment.milliseconds(time.created) if time is not None else None
+    return times.milliseconds(time.created) if time is not None else None
 
 
 def _directory(place: Location | str | None) -> str | None:

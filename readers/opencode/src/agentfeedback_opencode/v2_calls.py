@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from agentfeedback.record import Raw, Record
-from agentfeedback.teller import Status
-
-from .results import exit_code
+from agentfeedback.reading import Raw, Record, Status
+from agentfeedback_opencode.results import exit_code
 
 #: The `finish` of a message whose answer broke off.
 FAILED = "error"

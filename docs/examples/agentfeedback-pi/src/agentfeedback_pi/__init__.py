@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agentfeedback.hookspecs import hookimpl
+from agentfeedback.plugins import hookimpl
 
 if TYPE_CHECKING:
-    from agentfeedback.reader import Reader
+    from agentfeedback.reading import Reader
 
 
 @hookimpl

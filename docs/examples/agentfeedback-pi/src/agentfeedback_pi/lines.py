@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentfeedback.record import Raw, Record
+from agentfeedback.reading import Raw, Record
 
 
 class Block(Record):

@@ -7,18 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agentfeedback.log import Unreadable, first_line
-from agentfeedback.reader import Place, Reader, recorded
-from agentfeedback.record import decoder
+from agentfeedback.reading import Place, Reader, UnreadableLog, declared_paths, decoder, first_line
 
 from .lines import Arguments, Line, Message
 from .results import outcome
 
 if TYPE_CHECKING:
-    from agentfeedback.drift import Known
-    from agentfeedback.log import Log
-    from agentfeedback.reader import Home, Report, Session
-    from agentfeedback.teller import Teller
+    from agentfeedback.reading import Home, Known, Log, Report, Session, Sink
 
 #: Most bytes of a header that is looked at before the policy is asked, and how many are read at a time.
 _HEADER_BYTES = 1 << 20
@@ -50,19 +45,19 @@ class Pi(Reader):
     def place(self, session: Session, *, strict: bool) -> Place:
         try:
             line = first_line(session.path, _HEADER_BYTES, 1 if strict else _BLOCK_BYTES)
-        except (OSError, Unreadable):
+        except (OSError, UnreadableLog):
             return Place()  # the log cannot be opened either, which is told then
         header = decoder(Line)(line) if line is not None else None
         if header is None or header.type != "session":
             return Place(failed=True, first_line=line)
-        return Place(paths=recorded(header.cwd), first_line=line)
+        return Place(paths=declared_paths(header.cwd), first_line=line)
 
     def known(self) -> Known:
         from .known import KNOWN
 
         return KNOWN
 
-    def read(self, log: Log, place: Place, timeline: Teller) -> None:
+    def read(self, log: Log, place: Place, timeline: Sink) -> None:
         for line in log.records(Line, timeline):
             if line.type is None:
                 timeline.unparsed()
@@ -76,7 +71,7 @@ class Pi(Reader):
                     _tell(message, timeline)
 
 
-def _tell(message: Message, timeline: Teller) -> None:
+def _tell(message: Message, timeline: Sink) -> None:
     if message.role == "user":
         timeline.prompt(_typed(message.text()))
     elif message.role == "assistant":
@@ -90,7 +85,7 @@ def _tell(message: Message, timeline: Teller) -> None:
             timeline.result(message.tool_call_id, "ok", text)
 
 
-def _tell_assistant(message: Message, timeline: Teller) -> None:
+def _tell_assistant(message: Message, timeline: Sink) -> None:
     for block in message.blocks():
         if block.type == "text" and block.text:
             timeline.said(block.text)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentfeedback.teller import Status
+    from agentfeedback.reading import Status
 
 #: Whole texts of a result that stand for a call which an extension stopped before it ran.
 _BLOCKED = frozenset(("Blocked by user", "Tool execution was blocked"))

@@ -7,8 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback import refs
-from agentfeedback.reader import Home, Report
+from agentfeedback.reading import refs
+from agentfeedback.reading.reader import Home, Report
 from pytest_agentfeedback.audit import below, watching
 from pytest_agentfeedback.subject import Subject, no_faults, replaced
 

@@ -6,14 +6,14 @@ import tracemalloc
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agentfeedback.log import BLOCK, Log
-from agentfeedback.tally import Tally
+from agentfeedback.reading.log import BLOCK, Log
+from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback import fuzz, laws
 from pytest_agentfeedback.recorder import shifted
 from pytest_agentfeedback.subject import Subject, no_faults
 
 if TYPE_CHECKING:
-    from agentfeedback.reader import Place
+    from agentfeedback.reading.reader import Place
     from pytest_agentfeedback.corpus import Bench
 
 _NEAR = 8

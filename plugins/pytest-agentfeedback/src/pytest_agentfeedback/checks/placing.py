@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback.log import Log
+from agentfeedback.reading.log import Log
 from pytest_agentfeedback.audit import watching
 from pytest_agentfeedback.subject import Subject, no_faults, replaced
 
 if TYPE_CHECKING:
-    from agentfeedback.reader import Reader, Session
+    from agentfeedback.reading.reader import Reader, Session
     from pytest_agentfeedback.audit import Watch
     from pytest_agentfeedback.corpus import Bench
 

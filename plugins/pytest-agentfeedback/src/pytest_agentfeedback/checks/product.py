@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback.tally import Tally
+from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.subject import Subject, no_faults
 
@@ -30,7 +30,7 @@ class ProductChecks(Subject):
         """Importing the plugin loads neither its reader module nor sqlite3: every command pays for that."""
         (plugin,) = entry_points(group="agentfeedback.readers", name=self.harness)
         code = (
-            "import sys, agentfeedback.hookspecs; before = set(sys.modules)\n"
+            "import sys, agentfeedback.plugins.hookspecs; before = set(sys.modules)\n"
             f"import {plugin.module}; print(*sorted(set(sys.modules) - before))"
         )
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

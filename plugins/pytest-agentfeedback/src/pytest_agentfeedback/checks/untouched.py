@@ -8,7 +8,7 @@ import stat
 import threading
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback.tally import Tally
+from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback.audit import watching
 from pytest_agentfeedback.corpus import FIRST_TIME
 from pytest_agentfeedback.recorder import Recorder
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from agentfeedback.reader import Session
+    from agentfeedback.reading.reader import Session
     from pytest_agentfeedback.corpus import Bench
 
 #: Seconds after which a read of a FIFO is taken to wait for ever.

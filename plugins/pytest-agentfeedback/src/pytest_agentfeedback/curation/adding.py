@@ -11,10 +11,9 @@ from typing import Any
 
 from attrs import frozen
 
-from agentfeedback.cli.screen import note as say
-from agentfeedback.cli.screen import visible, write
-from agentfeedback.errors import AgentFeedbackError, UsageError
-from agentfeedback.reader import reason_of
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
+from agentfeedback.terminal.screen import note as say
+from agentfeedback.terminal.screen import visible, write
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.corpus import Corpus, CorpusError, Laid
 from pytest_agentfeedback.curation.filler import Filler

@@ -11,9 +11,9 @@ from typing import Any
 
 from attrs import define, field
 
-from agentfeedback.cli.screen import Screen, note, write
-from agentfeedback.cli.table import Column, table
-from agentfeedback.host import Host
+from agentfeedback.plugins.host import Host
+from agentfeedback.terminal.screen import Screen, note, write
+from agentfeedback.terminal.table import Column, table
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.corpus import Bench, CorpusError
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from attrs import evolve, frozen
 
-from agentfeedback.cli.screen import visible
-from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.terminal.screen import visible
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.corpus import Bench, CorpusError, Laid
 from pytest_agentfeedback.curation.story import Scene, stories

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentfeedback.cli.screen import is_terminal, note
-from agentfeedback.errors import AgentFeedbackError, UsageError
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.terminal.screen import is_terminal, note
 
 _INTERRUPTED = 130
 _PROGRAM = "python -m pytest_agentfeedback"

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, field
 
-from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.foundation.errors import AgentFeedbackError
 from pytest_agentfeedback.curation import rows, shed
 from pytest_agentfeedback.curation.filler import Filler
 from pytest_agentfeedback.curation.names import Names

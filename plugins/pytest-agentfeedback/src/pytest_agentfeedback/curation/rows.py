@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from urllib.parse import quote
 
-from agentfeedback.errors import AgentFeedbackError
+from agentfeedback.foundation.errors import AgentFeedbackError
 
 #: What stays of a row: its values by column; None drops it. Texts only are to be changed.
 Change = Callable[[str, dict[str, object]], dict[str, object] | None]

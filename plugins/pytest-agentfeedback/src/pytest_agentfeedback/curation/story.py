@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from agentfeedback.host import Host
-from agentfeedback.load import Refused, load
-from agentfeedback.reader import Home, Report
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.load import SessionRefused, load
+from agentfeedback.reading.reader import Home, Report
 from pytest_agentfeedback.corpus import Laid
 from pytest_agentfeedback.recorder import Recorder
 
@@ -67,7 +67,7 @@ def stories(laid: Laid, environ: Mapping[str, str]) -> dict[str, Story]:
         story = Story(rewrites=reader.rewrites)
         try:
             load(reader, session, reader.place(session, strict=False), story)
-        except Refused:
+        except SessionRefused:
             continue  # then it has no digest either, and `check` says why
         found[session.id] = story
     return found

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from agentfeedback.engine import Engine
-from agentfeedback.errors import AgentFeedbackError, UsageError
-from agentfeedback.examine import Examiner
-from agentfeedback.gate import CollectGate
-from agentfeedback.host import Host
-from agentfeedback.load import Facts, Refused, facts_of, load
-from agentfeedback.log import RowLog, small_file
-from agentfeedback.reader import Home, Place, Reader, Report, Session
-from agentfeedback.refs import split
-from agentfeedback.registered import usable_format
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.foundation.files import small_file
+from agentfeedback.plugins.checks import usable_format
+from agentfeedback.plugins.host import Host
+from agentfeedback.policy.gate import CollectGate
+from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
+from agentfeedback.reading.log import RowLog
+from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
+from agentfeedback.reading.refs import split
 from agentfeedback.scrub import SUBMIT, Format
+from agentfeedback.sessions.engine import Engine
+from agentfeedback.sessions.examiner import Examiner
 from pytest_agentfeedback.audit import below, watching
 from pytest_agentfeedback.recorder import Recorder, Recording
 
@@ -36,7 +37,7 @@ class Taken:
     reader: Reader
     session: Session
     place: Place
-    facts: Facts
+    facts: LogFacts
     lines: list[bytes]
     recording: Recording
     #: The home it was found below, and the caller's.
@@ -94,12 +95,12 @@ def take(
         facts = facts_of(log, recorder)
         seen = examiner.judge(session, None, facts)
         if seen.facts is None:
-            raise Refused(seen.state, seen.reason)
+            raise SessionRefused(seen.state, seen.reason)
         if seen.state == "unknown-project" and not allow_unknown:
-            raise Refused(seen.state, "no policy can be asked; see --allow-unknown-project")
+            raise SessionRefused(seen.state, "no policy can be asked; see --allow-unknown-project")
         rows = isinstance(log, RowLog)
         beside = {} if rows else _beside(examiner, reader, session)
-    except Refused as refused:
+    except SessionRefused as refused:
         reason = f" ({refused.reason})" if refused.reason else ""
         raise AgentFeedbackError(f"{ref}: session is {refused.state}{reason}") from None
     default = Report(session.harness)

@@ -1,6 +1,6 @@
 """The reader of an invented harness, as small as a reader can be."""
 
-from agentfeedback.hookspecs import hookimpl
+from agentfeedback.plugins import hookimpl
 
 
 @hookimpl

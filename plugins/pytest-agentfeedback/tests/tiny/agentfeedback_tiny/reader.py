@@ -2,9 +2,7 @@
 
 import os
 
-from agentfeedback.log import Unreadable, first_line
-from agentfeedback.reader import Place, Reader
-from agentfeedback.record import Record, decoder
+from agentfeedback.reading import Place, Reader, Record, UnreadableLog, decoder, first_line
 
 
 class Line(Record):
@@ -35,7 +33,7 @@ class Tiny(Reader):
     def place(self, session, *, strict):
         try:
             line = first_line(session.path, 1 << 20, 1 if strict else 512)
-        except (OSError, Unreadable):
+        except (OSError, UnreadableLog):
             return Place()
         first = decoder(Line)(line) if line is not None else None
         if first is None:

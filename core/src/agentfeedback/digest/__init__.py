@@ -1,0 +1,1 @@
+"""What went wrong in a session, within caps. Pure."""

@@ -1,0 +1,204 @@
+"""Builds the digest of one session from its timeline (details 8): events, findings, caps. Pure.
+
+Every string is scrubbed before it is sized: texts were clipped when they were told, and the
+finished object is scrubbed once more before it is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import orjson
+from attrs import define, frozen
+
+from agentfeedback.digest.caps import Caps, Part, fitting
+from agentfeedback.digest.detect import Detector, is_event
+from agentfeedback.foundation import times as moment
+from agentfeedback.reading.reader import Session
+from agentfeedback.reading.timeline import Call, Entry, Timeline
+from agentfeedback.scrub import Scrubber
+from agentfeedback.wire.encode import plain
+from agentfeedback.wire.records import Digest, Event
+
+#: Findings of these detectors are members of a digest themselves; those of any other stand under `findings`.
+OWN_MEMBERS = ("retries", "denials", "flagged")
+
+
+class TooLarge(Exception):
+    """Not even the facts around the events fit the session cap. A value to the engine."""
+
+
+@frozen(eq=False)
+class BuiltDigest:
+    """A digest as it is printed (a JSON object, scrubbed), its bytes, and the offset its watermark covers."""
+
+    digest: dict[str, Any]
+    size: int
+    covered: int
+
+
+@define(eq=False)
+class _Piece:
+    """Something shown, with the event it belongs to and its JSON."""
+
+    owner: Entry | Call
+    member: str
+    value: Any
+
+
+class Digester:
+    """Builds digests with the detectors and formats of this run."""
+
+    def __init__(self, detectors: Sequence[Detector], scrubber: Scrubber) -> None:
+        self._detectors = detectors
+        self._scrubber = scrubber
+
+    def timeline(self, start: int, *, rewrites: bool) -> Timeline:
+        """An empty timeline from `start` on, whose texts are scrubbed and marked while they are told."""
+        return Timeline(self._scrubber.clip, self._mark, start=start, rewrites=rewrites)
+
+    def build(self, session: Session, timeline: Timeline, caps: Caps) -> BuiltDigest:
+        """The digest of what lies at or after `timeline.start`; raises `TooLarge` when nothing fits the cap."""
+        tree = self._scrubber.tree
+        events = [
+            _Piece(owner, "events", tree(plain(event)))
+            for owner, event in _events(session, timeline)
+        ]
+        shown = {id(piece.owner) for piece in events}
+        findings = [
+            _Piece(finding.owner, detector.name, tree(plain(finding.value)))
+            for detector in self._detectors
+            for finding in detector.find(timeline)
+            if id(finding.owner) in shown
+        ]
+        frame = tree(plain(_frame(session, timeline, self._detectors)))
+        whole = _assembled(frame, events, findings, truncated=False)
+        size = len(orjson.dumps(whole))
+        if size <= caps.session:
+            return BuiltDigest(whole, size, timeline.size)
+        return _truncated(frame, events, findings, caps.session, timeline.size)
+
+    def _mark(self, kind: Literal["prompt", "result"], text: str) -> dict[str, Sequence[str]]:
+        words = ((detector.name, detector.mark(kind, text)) for detector in self._detectors)
+        return {name: found for name, found in words if found}
+
+
+def _assembled(
+    frame: dict[str, Any],
+    events: Iterable[_Piece],
+    findings: Iterable[_Piece],
+    *,
+    truncated: bool,
+    dropped: int = 0,
+) -> dict[str, Any]:
+    whole = {}
+    for name, value in frame.items():
+        whole[name] = _fresh(value)
+        if name == "truncated":
+            whole[name] = truncated
+            if dropped:
+                whole["dropped"] = dropped
+    for piece in (*events, *findings):
+        members = whole if piece.member in whole else whole["findings"]
+        members[piece.member].append(piece.value)
+    return whole
+
+
+def _truncated(
+    frame: dict[str, Any], events: list[_Piece], findings: list[_Piece], cap: int, end: int
+) -> BuiltDigest:
+    sizes = {id(piece.owner): 0 for piece in events}
+    for piece in (*events, *findings):
+        sizes[id(piece.owner)] += len(orjson.dumps(piece.value)) + 1
+    parts = [Part(_completed(piece.owner), sizes[id(piece.owner)]) for piece in events]
+
+    def selected(kept: frozenset[int], dropped: int) -> dict[str, Any]:
+        owners = {id(events[index].owner) for index in kept}
+        return _assembled(
+            frame,
+            (piece for index, piece in enumerate(events) if index in kept),
+            (piece for piece in findings if id(piece.owner) in owners),
+            truncated=True,
+            dropped=dropped,
+        )
+
+    def measure(kept: frozenset[int], dropped: int) -> int:
+        return len(orjson.dumps(selected(kept, dropped)))
+
+    fit = fitting(parts, measure(frozenset(), 0), cap, end, measure)
+    if fit is None:
+        raise TooLarge
+    whole = selected(fit.kept, fit.dropped)
+    return BuiltDigest(whole, len(orjson.dumps(whole)), fit.covered)
+
+
+def smallest(session: Session) -> int:
+    """The bytes of the smallest digest this session can have; a run that has less left need not read it (D15)."""
+    return len(orjson.dumps(plain(Digest(session.ref, session.harness, session.id))))
+
+
+def _frame(session: Session, timeline: Timeline, detectors: Sequence[Detector]) -> Digest:
+    extra: dict[str, list[Any]] = {
+        detector.name: [] for detector in detectors if detector.name not in OWN_MEMBERS
+    }
+    return Digest(
+        ref=session.ref,
+        harness=session.harness,
+        session_id=session.id,
+        project=next(iter(timeline.cwds), ""),
+        cwd=timeline.cwd,
+        start=moment.digest_form(timeline.first) if timeline.first is not None else "",
+        end=moment.digest_form(timeline.last) if timeline.last is not None else "",
+        model=timeline.model,
+        from_offset=timeline.start,
+        counts=timeline.counts(),
+        final_excerpt=timeline.final_excerpt,
+        findings=extra or None,
+    )
+
+
+def _events(session: Session, timeline: Timeline) -> Iterable[tuple[Entry | Call, Event]]:
+    for entry in timeline.entries:
+        at = moment.digest_form(entry.at) if entry.at is not None else ""
+        if entry.kind == "prompt" and entry.offset >= timeline.start:
+            yield (
+                entry,
+                Event(entry.span, f"{session.ref}#{entry.span}", at, "prompt", entry.summary),
+            )
+        for call in entry.calls:
+            if is_event(call, timeline.start):
+                yield call, _failed(session, call, at)
+
+
+def _failed(session: Session, call: Call, at: str) -> Event:
+    error_class, exit_code = str(call.status), None
+    if call.status == "error":
+        error_class, exit_code = (
+            ("exit", call.exit_code) if call.exit_code is not None else ("tool_error", None)
+        )
+    return Event(
+        span=call.span,
+        ref=f"{session.ref}#{call.span}",
+        at=at,
+        type="tool_call",
+        tool=call.tool,
+        args_digest=call.args_digest,
+        status=str(call.status),
+        exit_code=exit_code,
+        error_class=error_class,
+        excerpt=call.excerpt,
+        own=call.own,
+    )
+
+
+def _completed(owner: Entry | Call) -> int:
+    return owner.result_offset if isinstance(owner, Call) else owner.offset
+
+
+def _fresh(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(value)
+    if isinstance(value, dict):
+        return {name: _fresh(each) for name, each in value.items()}
+    return value

@@ -1,0 +1,140 @@
+"""Detectors: what stands out among a session's prompts and calls (details 8.3). Pure.
+
+A detector sees a full text once, while it is told (`mark`), and the finished timeline once
+(`find`). The core's three fill `retries`, `denials` and `flagged`; those of plugins stand under
+`findings` by their name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from attrs import frozen
+
+from agentfeedback.reading.timeline import Call, Entry, Timeline
+from agentfeedback.wire.encode import encode
+from agentfeedback.wire.records import Flagged, Retry
+
+DETECTOR_VERSION = "1"
+
+PHRASES = (
+    "doesn't work",
+    "does not work",
+    "still failing",
+    "still broken",
+    "wrong",
+    "why did you",
+    "that's not",
+    "not what i",
+    "broken",
+    "again",
+)
+_FLAGS = tuple(
+    (phrase, re.compile(rf"\b{re.escape(phrase)}\b", re.ASCII | re.IGNORECASE))
+    for phrase in PHRASES
+)
+
+
+@frozen(eq=False)
+class Finding:
+    """A finding and the event it belongs to: it is shown when that event is, and left out with it."""
+
+    owner: Entry | Call
+    value: Any
+
+
+class Detector:
+    """Base class of detectors. `name` is the member of the digest its findings stand under."""
+
+    name: str = ""
+
+    def mark(self, kind: Literal["prompt", "result"], text: str) -> Sequence[str]:
+        """Words about the full, unscrubbed text of a prompt or a failed result; they are kept, the text is not."""
+        return ()
+
+    def find(self, timeline: Timeline) -> Iterable[Finding]:
+        """The findings about what lies at or after `timeline.start`, in log order; values are JSON or wire records."""
+        return ()
+
+
+class Retries(Detector):
+    """A call that repeats an earlier failed one with the same tool and arguments."""
+
+    name = "retries"
+
+    def find(self, timeline: Timeline) -> Iterable[Finding]:
+        failed: dict[tuple[str, str], Call] = {}
+        for entry in timeline.entries:
+            for call in entry.calls:
+                key = (call.tool, call.args_digest)
+                if call.offset >= timeline.start and (earlier := failed.get(key)) is not None:
+                    retry = Retry(call.span, earlier.span, call.tool, call.args_digest)
+                    yield Finding(earlier, retry)
+                if is_event(call, timeline.start):
+                    failed[key] = call
+
+
+class Denials(Detector):
+    """The spans of denied calls."""
+
+    name = "denials"
+
+    def find(self, timeline: Timeline) -> Iterable[Finding]:
+        for entry in timeline.entries:
+            for call in entry.calls:
+                if call.status == "denied" and is_event(call, timeline.start):
+                    yield Finding(call, call.span)
+
+
+class FlaggedPhrases(Detector):
+    """Prompts with a phrase of annoyance; each phrase at most once a prompt."""
+
+    name = "flagged"
+
+    def mark(self, kind: Literal["prompt", "result"], text: str) -> Sequence[str]:
+        if kind != "prompt":
+            return ()
+        return tuple(phrase for phrase, pattern in _FLAGS if pattern.search(text))
+
+    def find(self, timeline: Timeline) -> Iterable[Finding]:
+        for entry in timeline.entries:
+            for phrase in entry.marks.get(self.name, ()):
+                yield Finding(entry, Flagged(entry.span, phrase))
+
+
+class Guarded(Detector):
+    """A detector of a plugin: where it raises, `failed` is told and it finds nothing."""
+
+    def __init__(self, detector: Detector, failed: Callable[[str, str, Exception], None]) -> None:
+        self.name = detector.name
+        self._detector = detector
+        self._failed = failed
+
+    def mark(self, kind: Literal["prompt", "result"], text: str) -> Sequence[str]:
+        try:
+            return tuple(self._detector.mark(kind, text))
+        except Exception as error:  # noqa: BLE001 - the plugin is named, the digest goes on
+            self._failed(self.name, "mark", error)
+            return ()
+
+    def find(self, timeline: Timeline) -> Iterable[Finding]:
+        try:
+            found = list(self._detector.find(timeline))
+            for finding in found:
+                encode((id(finding.owner), finding.value))  # raises here what could not be shown
+            return found
+        except Exception as error:  # noqa: BLE001 - the plugin is named, the digest goes on
+            self._failed(self.name, "find", error)
+            return ()
+
+
+CORE_DETECTORS = (Retries, Denials, FlaggedPhrases)
+
+
+def is_event(call: Call, start: int) -> bool:
+    """Whether a call is reported: it did not succeed, and it or its result lies at or after `start`."""
+    if call.status is None or call.status == "ok":
+        return False
+    return call.offset >= start or call.result_offset >= start

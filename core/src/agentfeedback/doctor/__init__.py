@@ -1,0 +1,1 @@
+"""The checks behind `agentfeedback doctor`."""

@@ -1,0 +1,78 @@
+"""One at a time: an operating-system lock, waited for until a deadline.
+
+The lock is gone with its holder, however that one ended; a lock file that is left lying means nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_SHORTEST, _LONGEST = 0.001, 0.02
+
+
+class FileLock:
+    """Holds the lock file at `path` for a `with` block; the file is made owner-only where it is missing.
+
+    `deadline` is a time of `time.monotonic`, in seconds. Raises `TimeoutError` when another holds
+    the lock until then (at once when it has passed), and other `OSError`s.
+    """
+
+    def __init__(self, path: str, deadline: float) -> None:
+        self.path = path
+        self._deadline = deadline
+        self._descriptor = -1
+
+    def __enter__(self) -> FileLock:  # noqa: PYI034 - typing is too dear for a hook
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        while self._descriptor < 0:
+            descriptor = os.open(self.path, flags, 0o600)
+            try:
+                self._wait(descriptor)
+                # The file may have been removed, or replaced, while this process waited for it.
+                if self._is_at_path(descriptor):
+                    self._descriptor = descriptor
+            finally:
+                if self._descriptor < 0:
+                    os.close(descriptor)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+    def remove(self) -> None:
+        """Remove the lock file while it is held; who waits for it makes a new one."""
+        os.unlink(self.path)
+
+    def _wait(self, descriptor: int) -> None:
+        pause = _SHORTEST
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    raise
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), self.path)
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST)
+
+    def _is_at_path(self, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(descriptor), os.lstat(self.path))
+        except FileNotFoundError:
+            return False

@@ -1,0 +1,27 @@
+"""Standard input, bounded in size and time."""
+
+from __future__ import annotations
+
+import os
+import time
+
+
+def read_until(deadline: float, limit: int) -> bytes:
+    """Read standard input up to its end or the deadline (`time.monotonic`), or one byte over the limit."""
+    from select import select
+
+    data = b""
+    while len(data) <= limit:
+        left = deadline - time.monotonic()
+        try:
+            if left <= 0 or not select([0], [], [], left)[0]:
+                break
+            piece = os.read(0, limit + 1 - len(data))
+        except BlockingIOError:
+            continue
+        except (OSError, ValueError):  # standard input is closed
+            break
+        if not piece:
+            break
+        data += piece
+    return data

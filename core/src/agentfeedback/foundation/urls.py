@@ -1,0 +1,43 @@
+"""URLs of servers: their one form, and how they are shown."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+
+def without_userinfo(url: str) -> str:
+    """A URL as it may be shown: without a user name or password, however odd it is."""
+    before, scheme, rest = url.rpartition("://")
+    # A password may hold a slash: whatever stands before the last @ is not shown.
+    return before + scheme + rest.rpartition("@")[2]
+
+
+_PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
+
+
+#: The schemes a server may have, with the port each means.
+PORTS = {"http": 80, "https": 443}
+
+
+def base_url(text: str) -> str:
+    """The one form of a base URL; raises `ValueError` with the reason, which quotes nothing of it."""
+    if not _PRINTABLE.fullmatch(text) or "\\" in text:
+        raise ValueError("it holds white space or characters beyond ASCII")
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("its host or port is malformed") from None
+    if parts.scheme not in PORTS:
+        raise ValueError("it is neither http nor https")
+    if "@" in parts.netloc:
+        raise ValueError("it holds a user name or password")
+    if not host:
+        raise ValueError("it names no host")
+    if "?" in text or "#" in text:
+        raise ValueError("it has a query or a fragment")
+    shown = f"[{host}]" if ":" in host else host
+    if port is not None and port != PORTS[parts.scheme]:
+        shown += f":{port}"
+    return f"{parts.scheme}://{shown}{parts.path.rstrip('/')}"

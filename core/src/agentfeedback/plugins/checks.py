@@ -1,0 +1,48 @@
+"""What a plugin may register beside the core's own; each check raises for anything else. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from attrs import fields
+
+from agentfeedback.digest.build import BuiltDigest
+from agentfeedback.plugins.doctor_section import DoctorSection
+from agentfeedback.scrub import SUBMIT, Format, Scrubber
+from agentfeedback.wire import records as wire
+from agentfeedback.wire.doctor import Doctor
+from agentfeedback.wire.encode import encode
+
+if TYPE_CHECKING:
+    from agentfeedback.digest.detect import Detector
+
+
+def usable_format(format: Format) -> None:
+    """A format of secrets that the scrubber can compile."""
+    Scrubber(SUBMIT, extra=(format,)).text("")
+
+
+def usable_detector(detector: Detector) -> None:
+    """A detector whose findings have a name of their own in a digest."""
+    from agentfeedback.digest.detect import Detector
+
+    if not isinstance(detector, Detector) or not detector.name:
+        raise TypeError("no detector")
+    if detector.name in {member.name for member in fields(wire.Digest)}:
+        raise ValueError(f"{detector.name} is a member of every digest")
+
+
+def checked(section: Any) -> None:
+    """Raise for what cannot be a section of the report."""
+    if not isinstance(section, DoctorSection) or not section.name.isidentifier():
+        raise TypeError("no section")
+    if section.name in {member.name for member in fields(Doctor)}:
+        raise ValueError(f"{section.name} is a member of every report")
+    encode(section.value)  # raises here what could not be printed
+
+
+def _can_be_printed(built: BuiltDigest) -> None:
+    if not isinstance(built, BuiltDigest) or built.covered < 0 or "ref" not in built.digest:
+        raise TypeError("no digest")
+    orjson.dumps(built.digest)

@@ -1,0 +1,91 @@
+"""Reads one log with its reader; what goes wrong is a `SessionRefused` with the session's state and reason (details 9).
+
+No policy here: whoever loads has asked the gate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import define
+
+from agentfeedback.foundation.errors import reason_of
+from agentfeedback.reading.log import Log, UnreadableLog
+from agentfeedback.reading.reader import Place, Reader, Session
+from agentfeedback.reading.sink import Sink
+from agentfeedback.reading.tally import Tally
+from agentfeedback.wire.records import Counts, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentfeedback.reading.log import Watch
+
+
+class SessionRefused(Exception):
+    """A session that is not read, or whose read is not shown. `fault` names the exception of a reader that raised."""
+
+    def __init__(self, state: State, reason: str = "", fault: str = "") -> None:
+        super().__init__(state, reason, fault)
+        self.state = state
+        self.reason = reason
+        self.fault = fault
+
+
+@define(eq=False)
+class LogFacts:
+    """What a whole log tells a listing. Times in nanoseconds since the epoch, `size` in bytes of complete lines."""
+
+    first: int | None
+    last: int | None
+    cwds: list[str]
+    counts: Counts
+    size: int
+    head: str
+    #: Whether an offset is a record boundary, where that is in question (D26); rows only.
+    boundary: Callable[[int], bool] | None = None
+
+
+def load(
+    reader: Reader, session: Session, place: Place, teller: Sink, watch: Watch | None = None
+) -> Log:
+    """Tell `teller` the session's log and return the log, closed; raises `SessionRefused`."""
+    try:
+        log = reader.open(session)
+        try:
+            log.expected_first = place.first_line
+            log.watch = watch
+            reader.read(log, place, teller)
+        finally:
+            log.close()
+    except UnreadableLog as error:
+        raise SessionRefused("unreadable", error.reason) from None
+    except (OSError, MemoryError) as error:
+        raise SessionRefused("unreadable", reason_of(error)) from None
+    except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named and the rest goes on
+        fault = type(error).__name__
+        raise SessionRefused(
+            "unreadable", f"reader {session.harness} failed: {fault}", fault
+        ) from None
+    if log.lines == teller.unparsed_lines:
+        raise SessionRefused("unsupported-format")
+    return log
+
+
+def facts_of(log: Log, teller: Sink) -> LogFacts:
+    """The facts of a log that was told to its end."""
+    return LogFacts(
+        teller.first,
+        teller.last,
+        list(teller.cwds),
+        teller.counts(),
+        log.size,
+        log.head,
+        log.boundary,
+    )
+
+
+def tallied(reader: Reader, session: Session, place: Place) -> LogFacts:
+    """The facts of a session for a listing; raises `SessionRefused`."""
+    tally = Tally.for_reader(reader.rewrites)
+    return facts_of(load(reader, session, place, tally), tally)

@@ -1,0 +1,1 @@
+"""Reading a live SQLite database without touching it."""

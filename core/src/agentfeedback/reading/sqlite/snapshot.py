@@ -1,0 +1,201 @@
+"""Private copies of a database and its write-ahead log, in a folder that no other user may enter (D8, D21).
+
+Below the caller's cache folder lies `snapshots/`; each run that copies has one folder there, and
+beside it a lock file that the run holds locked for as long as it lives. A folder whose lock can be
+had belongs to a run that was killed; the next run that copies removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+import sqlite3
+import stat
+import tempfile
+import weakref
+from contextlib import suppress
+
+from agentfeedback.foundation.errors import reason_of
+from agentfeedback.foundation.files import open_regular
+from agentfeedback.reading.log import UnreadableLog
+
+_BLOCK = 1 << 20
+_LOCK = ".lock"
+_TRIES = 20
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class SnapshotFolder:
+    """The snapshot folder of one run; made when the first copy is, gone with the object or at exit."""
+
+    def __init__(self, cache: str) -> None:
+        self._base = cache or os.path.join(tempfile.gettempdir(), f"agentfeedback-{os.getuid()}")
+        self._shared = not cache
+        self._root = os.path.join(self._base, "snapshots")
+        self._path = ""
+        self._copies = 0
+        with suppress(OSError):  # what cannot be removed now waits for another run
+            self._check()
+            _sweep(self._root)
+
+    def copy(self, files: list[tuple[str, str]]) -> Copy:
+        """Copy files in this order under one new name plus their suffix: `(path, suffix)`.
+
+        Raises OSError when an original cannot be read, `UnreadableLog` when the copy cannot be kept.
+        """
+        room = sum(os.stat(path).st_size for path, _ in files)
+        try:
+            if not self._path:
+                self._path = self._claim()
+            free = os.statvfs(self._path)
+        except OSError as error:
+            raise _unkept(error) from None
+        if free.f_bavail * free.f_frsize < room:
+            raise UnreadableLog(f"no room for its snapshot in {self._base}")
+        self._copies += 1
+        target = os.path.join(self._path, f"{self._copies}.db")
+        copy = Copy(target, self)
+        for path, suffix in files:
+            _copy(path, target + suffix)
+        return copy
+
+    def _claim(self) -> str:
+        for _ in range(_TRIES):
+            # Another run that ends takes the folders away that it made, if nobody lies there yet.
+            with suppress(FileNotFoundError):
+                made = self._make()
+                path = os.path.join(self._root, secrets.token_hex(8))
+                lock = _lock(path + _LOCK, os.O_CREAT | os.O_EXCL)
+                if lock is not None:
+                    break
+        else:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._root)
+        weakref.finalize(self, _leave, os.getpid(), path, lock, made)
+        os.mkdir(path, 0o700)
+        return path
+
+    def _make(self) -> list[str]:
+        """Make the folder of all snapshots, and answer which folders were missing, deepest first."""
+        missing = []
+        path = self._root
+        while not os.path.lexists(path):
+            missing.append(path)
+            path = os.path.dirname(path)
+        for path in reversed(missing):
+            with suppress(FileExistsError):
+                os.mkdir(path, 0o700)
+        self._check()
+        return missing
+
+    def _check(self) -> None:
+        """Raise PermissionError unless the folder of all snapshots is the user's own; close it to all others."""
+        # In the system's folder of temporary files anybody may have made what has the name of ours.
+        for path in (self._base, self._root) if self._shared else (self._root,):
+            found = os.lstat(path)
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), path)
+            if stat.S_IMODE(found.st_mode) & 0o077:
+                os.chmod(path, 0o700)
+
+
+class Copy:
+    """A copied database and the connections to it; both go with the object."""
+
+    def __init__(self, path: str, folder: SnapshotFolder) -> None:
+        self.path = path
+        #: By process: a connection must not be used across a fork.
+        self.connections: dict[int, sqlite3.Connection] = {}
+        self._folder = folder
+        weakref.finalize(self, _discard, os.getpid(), path, self.connections)
+
+
+def _lock(path: str, how: int = 0) -> int | None:
+    """A descriptor that holds the lock of a lock file; None when another process has it or took it away."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | how, 0o600)
+    except (FileNotFoundError, FileExistsError):
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever removes a lock file holds it: one that is still there under its name is ours.
+        if os.path.samestat(os.fstat(lock), os.lstat(path)):
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None
+
+
+def _sweep(root: str) -> None:
+    """Remove what killed runs left behind."""
+    with os.scandir(root) as found:
+        names = [entry.name for entry in found]
+    for name in names:
+        if name.endswith(_LOCK):
+            lock = _lock(os.path.join(root, name))
+            if lock is not None:
+                _remove(os.path.join(root, name.removesuffix(_LOCK)), lock)
+
+
+def _remove(path: str, lock: int) -> None:
+    # The folder first: one without a lock file would be nobody's.
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(FileNotFoundError):
+        os.unlink(path + _LOCK)
+    os.close(lock)
+
+
+def _leave(owner: int, path: str, lock: int, made: list[str]) -> None:
+    if os.getpid() != owner:  # a fork: the parent still reads there
+        return
+    _remove(path, lock)
+    for folder in made:
+        with suppress(OSError):  # another run lies there
+            os.rmdir(folder)
+
+
+def _discard(owner: int, path: str, connections: dict[int, sqlite3.Connection]) -> None:
+    connection = connections.pop(os.getpid(), None)
+    if connection is not None:
+        connection.close()
+    if os.getpid() == owner:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(path + suffix)
+
+
+def _copy(path: str, target: str) -> None:
+    source = open_regular(path)
+    try:
+        try:
+            copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unkept(error) from None
+        try:
+            while block := os.read(source, _BLOCK):
+                _write(copy, block)
+        finally:
+            os.close(copy)
+    finally:
+        os.close(source)
+
+
+def _write(copy: int, block: bytes) -> None:
+    rest = memoryview(block)
+    try:
+        while rest:
+            rest = rest[os.write(copy, rest) :]
+    except OSError as error:
+        raise _unkept(error) from None
+
+
+def _unkept(error: OSError) -> UnreadableLog:
+    if error.errno in _NO_ROOM:
+        return UnreadableLog(f"no room for its snapshot: {reason_of(error)}")
+    return UnreadableLog(f"its snapshot cannot be kept: {reason_of(error)}")

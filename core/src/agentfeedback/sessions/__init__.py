@@ -1,0 +1,1 @@
+"""The engine: finding, scanning, listing and digesting sessions under the policy."""

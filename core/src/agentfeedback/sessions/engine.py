@@ -1,0 +1,296 @@
+"""What the commands do: list, digest, mark, status, forget, drift. Reads top to bottom like architecture.md's picture.
+
+Results are the records of `wire`; what a person should be told beside them goes to `note`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from agentfeedback.config.file import Config, load
+from agentfeedback.config.paths import Paths
+from agentfeedback.digest.caps import Caps
+from agentfeedback.plugins.checks import usable_detector, usable_format
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.reader import Home
+from agentfeedback.reading.refs import Ref
+from agentfeedback.scrub import SUBMIT, Scrubber
+from agentfeedback.sessions.builtin import Builtin
+from agentfeedback.sessions.examiner import ExaminedSession, Examiner
+from agentfeedback.sessions.facts_cache import FactsCache
+from agentfeedback.sessions.find import FoundStore, find_stores
+from agentfeedback.sessions.listing import listed, scrubbed, shown_store, without_file
+from agentfeedback.sessions.scan import scan
+from agentfeedback.state.watermark import SessionRow, WatermarkStore
+from agentfeedback.wire import records as wire
+
+if TYPE_CHECKING:
+    from agentfeedback.digest.build import Digester
+    from agentfeedback.sessions.digest_run import DigestRunner
+    from agentfeedback.sessions.span_facts import SpanFacts
+    from agentfeedback.wire.doctor import Drift
+
+# What only digests need is imported by the methods that build them: every command waits for the rest.
+
+
+class Engine:
+    """One run over the stores below a home. `progress(label, total)` gives something to `step()` and `done()`.
+
+    `config` stands in for the file's, for who already read it (or could not).
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        home: str | None = None,
+        host: Host,
+        progress: Callable[[str, int], Any] | None = None,
+        config: Config | None = None,
+        cache: bool = True,
+    ) -> None:
+        self.paths = Paths.of(environ, home)
+        self.host = host
+        self.caps = Caps()
+        self._cache = cache
+        self._progress = progress or (lambda label, total: _Silent())
+        # With --home the harnesses' own variables say nothing about that home (D20).
+        self.home = Home(
+            self.paths.store_home, {} if home is not None else dict(environ), self.paths.cache
+        )
+        self.config = load(self.paths.config_file) if config is None else config
+        self._builtin = Builtin(self.config, self.paths)
+        host.start(self._builtin)
+        gate = self._builtin.gate
+        self._examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
+
+    # -- what a run is made of -----------------------------------------------------------------
+
+    @cached_property
+    def store(self) -> WatermarkStore:
+        """The store of watermarks: a plugin's, or the data-directory database."""
+        supplied: WatermarkStore = self.host.first("watermark_store", config=self.config)
+        return supplied
+
+    @cached_property
+    def scrubber(self) -> Scrubber:
+        """Scrubs with the core's formats and those of plugins."""
+        formats = self.host.collect("register_scrub_formats", check=usable_format)
+        return Scrubber(SUBMIT, extra=tuple(item for item in formats if item not in SUBMIT.formats))
+
+    @cached_property
+    def _digester(self) -> Digester:
+        from agentfeedback.digest.build import Digester
+        from agentfeedback.digest.detect import CORE_DETECTORS, Guarded
+
+        detectors = [
+            detector
+            if isinstance(detector, CORE_DETECTORS)
+            else Guarded(detector, self.host.failed)
+            for detector in self.host.collect("register_detectors", check=usable_detector)
+        ]
+        self._builtin.digester = Digester(detectors, self.scrubber)
+        return self._builtin.digester
+
+    def stores(self, harnesses: Iterable[str]) -> list[FoundStore]:
+        """The stores of these harnesses and their candidates, by names and `stat` alone."""
+        return find_stores(self.host, self.home, harnesses)
+
+    def _examined(
+        self,
+        stores: Sequence[FoundStore],
+        rows: Mapping[tuple[str, str], SessionRow],
+        since: int | None = None,
+    ) -> Iterator[ExaminedSession]:
+        candidates = [
+            (store.reader, session)
+            for store in stores
+            for session in store.sessions
+            if since is None or session.mtime >= since
+        ]
+        caches = (
+            {
+                store.harness: FactsCache(self.paths.cache, store.harness, store.report.location)
+                for store in stores
+            }
+            if self._cache
+            else {}
+        )
+        progress = self._progress("reading sessions", len(candidates))
+        try:
+            for seen in scan(self._examiner, candidates, rows, caches, progress.step):
+                if since is None or seen.when >= since:
+                    yield seen
+            for cache in caches.values():
+                cache.save(whole=since is None)
+        finally:
+            progress.done()
+
+    # -- list and status -----------------------------------------------------------------------
+
+    def listing(self, harness: str | None, since: int | None, unprocessed: bool) -> wire.Listing:
+        """Every session with its state; `since` in nanoseconds since the epoch."""
+        stores = self.stores(self._in_scope(harness))
+        rows = self.store.rows()
+        shown = [
+            (seen.when, seen.ref, listed(seen)) for seen in self._examined(stores, rows, since)
+        ]
+        shown += [(_NO_TIME, item.ref, item) for item in without_file(stores, rows)]
+        if unprocessed:
+            shown = [item for item in shown if item[2].state in ("new", "changed")]
+        shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
+        items = [item[2] for item in shown]
+        scrubbed(items, self.scrubber.tree)
+        listing = wire.Listing(
+            [shown_store(store.report, self.scrubber.text) for store in stores], items
+        )
+        self._finish("list", listed=len(listing.sessions))
+        return listing
+
+    def status(self) -> wire.Status:
+        """Per harness the store and the number of sessions in each state, and the saved selection."""
+        stores = self.stores(self._in_scope(None))
+        rows = self.store.rows()
+        states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
+        named = [(seen.session.harness, seen.state) for seen in self._examined(stores, rows)]
+        named += [(item.harness, item.state) for item in without_file(stores, rows)]
+        for harness, state in named:
+            states[harness][state] = states[harness].get(state, 0) + 1
+        shown = []
+        for store in stores:
+            view = shown_store(store.report, self.scrubber.text)
+            counted = dict(sorted(states[store.harness].items()))
+            shown.append(
+                wire.HarnessStatus(view.harness, view.location, view.state, view.problems, counted)
+            )
+        self._finish("status")
+        return wire.Status(shown, self.store.selection())
+
+    def _in_scope(self, harness: str | None) -> list[str]:
+        return self.host.harnesses() if harness is None else [harness]
+
+    # -- digest --------------------------------------------------------------------------------
+
+    def digest(self, refs: Sequence[Ref], *, allow_unknown: bool) -> wire.DigestRun:
+        """The digests of named sessions, in the order given."""
+        from agentfeedback.sessions.digest_run import missing
+
+        stores = {
+            store.harness: store
+            for store in self.stores(dict.fromkeys(ref.harness for ref in refs))
+        }
+        run = self._run(allow_unknown, named=True)
+        rows = self.store.rows()
+        sessions = {
+            harness: {item.id: item for item in store.sessions} for harness, store in stores.items()
+        }
+        for ref in refs:
+            store = stores.get(ref.harness)
+            session = sessions[ref.harness].get(ref.id) if store is not None else None
+            row = rows.get((ref.harness, ref.id))
+            if store is None:
+                run.refuse(
+                    str(ref), "unreadable", f"{ref}: session is unreadable (its reader failed)"
+                )
+            elif not store.reader.digests:
+                run.refuse_storage_only(str(ref), ref.harness)
+            elif session is None:
+                run.refuse(str(ref), *missing(ref, store.report, row))
+            else:
+                run.take(store.reader, session, row)
+        return self._finished(run)
+
+    def digest_unprocessed(
+        self, harness: str | None, limit: int, *, allow_unknown: bool
+    ) -> wire.DigestRun:
+        """The digests of new and changed sessions, oldest last entry first, at most `limit` (0: all)."""
+        stores = self.stores(
+            name
+            for name in self._in_scope(harness)
+            if (reader := self.host.reader(name)) is None or reader.digests
+        )
+        readers = {store.harness: store.reader for store in stores}
+        rows = self.store.rows()
+        wanted = {"new", "changed"} | ({"unknown-project"} if allow_unknown else set())
+        chosen = [seen for seen in self._examined(stores, rows) if seen.state in wanted]
+        chosen.sort(key=lambda seen: (seen.when, seen.ref.encode("utf-8", "replace")))
+        run = self._run(allow_unknown, named=False)
+        for seen in chosen[: limit or None]:
+            session = seen.session
+            run.take(readers[session.harness], session, rows.get((session.harness, session.id)))
+        return self._finished(run)
+
+    def span(self, ref: Ref, span: str, *, allow_unknown: bool) -> SpanFacts:
+        """The facts of one entry, read again under the current policy; raises what `span_facts` raises."""
+        from agentfeedback.sessions.span_facts import span_facts
+
+        stores = self.stores([ref.harness])
+        found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
+        return span_facts(self._examiner, found, ref, span, allow_unknown=allow_unknown)
+
+    def _run(self, allow_unknown: bool, *, named: bool) -> DigestRunner:
+        from agentfeedback.sessions.digest_run import DigestRunner
+
+        return DigestRunner(
+            self.host,
+            self._examiner,
+            self._digester,
+            self.scrubber,
+            self.caps,
+            allow_unknown=allow_unknown,
+            named=named,
+        )
+
+    def _finished(self, run: DigestRunner) -> wire.DigestRun:
+        result = run.finish(self.store)
+        self._finish(
+            "digest",
+            digested=len(result.sessions),
+            refused=len(result.errors),
+            deferred=len(result.deferred),
+        )
+        return result
+
+    # -- mark, forget, selection ---------------------------------------------------------------
+
+    def mark(self, refs: Sequence[Ref], outcome: str, uids: Sequence[str]) -> wire.Marked:
+        """Record what became of sessions; all refs or none."""
+        self.store.mark(
+            [(ref.harness, ref.id) for ref in refs], outcome, list(uids), time.time_ns() // 1000
+        )
+        for ref in refs:
+            self.host.announce("session_marked", ref=str(ref), outcome=outcome, uids=list(uids))
+        self._finish("mark", marked=len(refs))
+        return wire.Marked([ref.given for ref in refs], outcome, list(uids))
+
+    def forget(self, refs: Sequence[Ref]) -> tuple[wire.Forgotten, list[str]]:
+        """Drop the stored rows of sessions; the second value are the refs that had none."""
+        had = self.store.forget([(ref.harness, ref.id) for ref in refs])
+        dropped = [ref.given for ref, there in zip(refs, had, strict=True) if there]
+        rowless = [ref.given for ref, there in zip(refs, had, strict=True) if not there]
+        return wire.Forgotten(dropped), rowless
+
+    # -- drift ---------------------------------------------------------------------------------
+
+    def drift(self, stores: Sequence[FoundStore]) -> list[Drift]:
+        """Per store what its reader does not know of the logs that the policy lets be read; nothing is stored."""
+        from agentfeedback.sessions.drift_run import drift
+
+        return drift(self.host, self._examiner, stores, self.scrubber.text, self._progress)
+
+    def _finish(self, command: str, **numbers: int) -> None:
+        self.host.announce("run_finished", summary={"command": command, **numbers})
+
+
+class _Silent:
+    def step(self) -> None:
+        """Nobody is watching."""
+
+    def done(self) -> None:
+        """Nobody was watching."""
+
+
+_NO_TIME = -(1 << 63)  # rows without a file come first (details 4.3)

@@ -1,0 +1,193 @@
+"""An owner-only cache of listing facts: what a log told, kept while its file stays as it is. No text of a log.
+
+One file per store in the cache directory. It is never trusted: a file that is missing, damaged, of
+another version or not ours counts as empty and is written anew, by rename, so that two processes
+only ever see whole files. An entry holds for one identity of the session's file (device, inode,
+size, times) and one revision of its reader; what the policy says is never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+
+import msgspec
+
+from agentfeedback import __version__
+from agentfeedback.foundation import files as owner_only
+from agentfeedback.foundation.files import open_regular
+from agentfeedback.reading.load import LogFacts
+from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.reader import Place, Reader, Session
+from agentfeedback.wire.records import Counts
+
+#: A file written this shortly before it was read (nanoseconds) may be written again within one tick of
+#: its clock, unseen: its facts are not kept.
+_SETTLED = 2_000_000_000
+_VERSION = f"1/{__version__}"
+_LARGEST = 256 << 20
+#: Caches of stores that nobody listed for so long (seconds) are removed.
+_FORGOTTEN = 30 * 86_400
+_SUFFIX = ".msgpack"
+_OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.[0-9a-f]+)?", re.DOTALL)
+
+
+class _Kept(msgspec.Struct, array_like=True, gc=False):
+    """What is kept of one session. `paths` are its declared directories; `declared`: by the log's own first line."""
+
+    identity: tuple[int, int, int, int, int]
+    revision: str
+    first: int | None
+    last: int | None
+    cwds: list[str]
+    counts: tuple[int, int, int, int, int, int, int]
+    size: int
+    head: str
+    declared: bool
+    paths: list[str]
+
+
+class _File(msgspec.Struct):
+    version: str
+    sessions: dict[str, _Kept]
+
+
+class FactsCache:
+    """The facts of one store's sessions; `directory` is the program's cache directory."""
+
+    def __init__(self, directory: str, harness: str, location: str) -> None:
+        name = hashlib.sha256(f"{harness}\0{location}".encode("utf-8", "replace")).hexdigest()[:24]
+        self._folder = os.path.join(directory, "listing")
+        self._path = os.path.join(self._folder, f"{harness}-{name}{_SUFFIX}")
+        self._kept = _read(self._path)
+        self._now: dict[str, _Kept] = {}
+        self._changed = False
+        # Before anything is read: what is written while a long scan runs is too new as well.
+        self._began = time.time_ns()
+
+    def find(self, reader: Reader, session: Session) -> tuple[LogFacts, Place, bool] | None:
+        """The facts of an unchanged session, where it declared to have run, and whether the log itself declares that.
+
+        Where it does not, the place has to be asked for anew: other files than the log say it, and
+        the facts hold only while they say the same.
+        """
+        kept = self._kept.get(session.path)
+        if kept is None or kept.identity != session.identity or kept.revision != _revision(reader):
+            return None
+        self._now[session.path] = kept
+        counts = Counts(*kept.counts)
+        facts = LogFacts(kept.first, kept.last, kept.cwds, counts, kept.size, kept.head)
+        return facts, Place(paths=tuple(kept.paths)), kept.declared
+
+    def keep(self, reader: Reader, session: Session, place: Place, facts: LogFacts) -> None:
+        """Keep what was read, if the file can be told from a later one."""
+        settled = self._began - max(session.mtime, session.ctime) > _SETTLED
+        if not session.inode or not settled or facts.boundary is not None:
+            return
+        counts = facts.counts
+        kept = _Kept(
+            identity=session.identity,
+            revision=_revision(reader),
+            first=facts.first,
+            last=facts.last,
+            cwds=facts.cwds,
+            counts=(
+                counts.entries,
+                counts.prompts,
+                counts.tool_calls,
+                counts.tool_errors,
+                counts.interrupts,
+                counts.denials,
+                counts.unparsed,
+            ),
+            size=facts.size,
+            head=facts.head,
+            declared=place.first_line is not None and not place.failed,
+            paths=list(place.paths),
+        )
+        try:
+            msgspec.msgpack.encode((session.path, kept))
+        except (OverflowError, UnicodeEncodeError):
+            return  # a time of another millennium, or a path that is not UTF-8: read anew each time
+        self._now[session.path] = kept
+        self._changed = True
+
+    def save(self, *, whole: bool) -> None:
+        """Write what is new; `whole` says that every session of the store was asked for, so that others can go.
+
+        A cache that cannot be written costs time at the next run and nothing else.
+        """
+        if whole:
+            if not self._changed and len(self._now) == len(self._kept):
+                return
+            sessions = self._now
+        else:
+            if not self._changed:
+                return
+            sessions = {**self._kept, **self._now}
+        data = msgspec.msgpack.encode(_File(_VERSION, sessions))
+        # Not by process id: in containers that share a cache those are the same again and again.
+        temporary = f"{self._path}.{os.urandom(8).hex()}"
+        try:
+            owner_only.directory(self._folder)
+            owner_only.write_new(temporary, data)
+            try:
+                os.replace(temporary, self._path)
+            except OSError:
+                os.unlink(temporary)
+                raise
+            _forget(self._folder)
+        except OSError:
+            return
+
+
+def kept(directory: str) -> tuple[str, int, int, int]:
+    """The folder of the cache, and how many files, bytes and sessions lie there that this program would use."""
+    folder = os.path.join(directory, "listing")
+    files = size = sessions = 0
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(_SUFFIX) and (usable := _read(entry.path)):
+                    files += 1
+                    size += entry.stat(follow_symlinks=False).st_size
+                    sessions += len(usable)
+    except OSError:  # none there, or not ours to read: nothing of it is used then
+        return folder, 0, 0, 0
+    return folder, files, size, sessions
+
+
+def _revision(reader: Reader) -> str:
+    return f"{reader.format}/{reader.revision}"
+
+
+def _read(path: str) -> dict[str, _Kept]:
+    try:
+        descriptor = open_regular(path)
+    except (OSError, UnreadableLog):
+        return {}
+    try:
+        found = os.fstat(descriptor)
+        ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+        if not ours or found.st_size > _LARGEST:
+            return {}
+        with open(descriptor, "rb", closefd=False) as file:
+            whole = msgspec.msgpack.decode(file.read(), type=_File)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return {}
+    finally:
+        os.close(descriptor)
+    return whole.sessions if whole.version == _VERSION else {}
+
+
+def _forget(folder: str) -> None:
+    """Remove caches nobody used for long, and what killed runs left; the folder may be a link to one of other files."""
+    now = time.time()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not _OURS.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            if now - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN:
+                os.unlink(entry.path)

@@ -1,0 +1,46 @@
+"""Where sessions lie: the stores of harnesses and the candidates in them, by names and `stat` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import define, field
+
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading.reader import Home, Reader, Report, Session
+from agentfeedback.reading.refs import valid_id
+
+
+@define(eq=False)
+class FoundStore:
+    """One harness's store: what `find` reported and the candidates it gave."""
+
+    reader: Reader
+    report: Report
+    sessions: list[Session] = field(factory=list)
+
+    @property
+    def harness(self) -> str:
+        return self.report.harness
+
+
+def find_stores(host: Host, home: Home, harnesses: Iterable[str]) -> list[FoundStore]:
+    """The store of each harness whose reader works; what goes wrong in one is its state, its problems or a warning."""
+    found = []
+    for harness in harnesses:
+        reader = host.reader(harness)
+        if reader is None:
+            continue
+        store = FoundStore(reader, Report(harness))
+        try:
+            for session in reader.find(home, store.report):
+                if valid_id(session.id):
+                    store.sessions.append(session)
+                else:
+                    store.report.problem(session.path, "its session id cannot be part of a ref")
+        except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named, the others go on
+            host.failed(harness, "find", error)
+            store.report.state = "unreadable"
+            store.report.reason = f"reader {harness} failed: {type(error).__name__}"
+        found.append(store)
+    return found

@@ -1,0 +1,110 @@
+"""The facts a report takes from the session entry it is about (details 15; sessions.md, "Filing from a digest")."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from agentfeedback.digest.detect import DETECTOR_VERSION
+from agentfeedback.foundation import times as moment
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.reading.reader import Reader, Session
+from agentfeedback.reading.refs import Ref
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.sessions.examiner import Examiner
+
+#: Harnesses whose findings keep the key they had under an older name (D6).
+_KEY_NAMES = {"opencode-v1": "opencode"}
+_REFUSED = ("disabled", "denied", "unreadable", "unsupported-format")
+
+
+@frozen
+class SpanFacts:
+    """One entry of a session: `at` in nanoseconds since the epoch, `cwd` and `model` empty where the log tells none.
+
+    `detector` names the reader's format and the version of its entries.
+    """
+
+    harness: str
+    session_id: str
+    span: str
+    detector: str
+    at: int
+    cwd: str
+    model: str
+
+    @property
+    def occurred_at(self) -> str:
+        """The entry's time as a submission has it."""
+        return moment.filing_form(self.at)
+
+    def key(self, ordinal: int) -> str:
+        """The key of the finding with this number at the span."""
+        return finding_key(self.harness, self.session_id, self.span, ordinal)
+
+
+def finding_key(harness: str, session_id: str, span: str, ordinal: int) -> str:
+    """The key under which a finding is filed: the same for the same finding, whoever files it."""
+    parts = (
+        _KEY_NAMES.get(harness, harness),
+        session_id,
+        span,
+        str(ordinal),
+        DETECTOR_VERSION,
+    )
+    # A span of a log may hold what is no Unicode text.
+    material = "\0".join(parts).encode("utf-8", "replace")
+    return f"session-scan-{hashlib.sha256(material).hexdigest()}"
+
+
+def span_facts(
+    examiner: Examiner,
+    found: Sequence[tuple[Reader, Session]],
+    ref: Ref,
+    span: str,
+    *,
+    allow_unknown: bool,
+) -> SpanFacts:
+    """The facts of the first entry with this span, read under the current policy and without a watermark.
+
+    `found` is the session with its reader, empty when it is not there. Raises `AgentFeedbackError`
+    for a session that is refused or not found, and for a span that is not there or records no time.
+    """
+    if not found:
+        raise AgentFeedbackError(f"session not found: {ref}", "copy the ref from sessions list")
+    reader, session = found[0]
+    seen = examiner.digest(
+        reader,
+        session,
+        None,
+        lambda start: Timeline(_nothing, start=start, rewrites=reader.rewrites, watch=span),
+    )
+    if seen.state in _REFUSED:
+        reason = f" ({seen.reason})" if seen.reason else ""
+        raise AgentFeedbackError(
+            f"{ref} is {seen.state}{reason}", "nothing was filed; sessions list shows its state"
+        )
+    if seen.state == "unknown-project" and not allow_unknown:
+        raise AgentFeedbackError(
+            f"{ref} is unknown-project: it records no working directory, so no policy can be checked",
+            "pass --allow-unknown-project to file from it all the same",
+        )
+    entry = seen.timeline.watched if seen.timeline is not None else None
+    if entry is None:
+        raise AgentFeedbackError(
+            f"span not found: {ref}#{span}", "copy the ref of the event from its digest"
+        )
+    if entry.at is None:
+        raise AgentFeedbackError(
+            f"{ref}#{span} records no time, so a replay would not match", "name another entry"
+        )
+    return SpanFacts(
+        ref.harness, ref.id, span, f"{reader.format}/1", entry.at, entry.cwd, entry.model
+    )
+
+
+def _nothing(text: str, limit: int) -> str:
+    """Stands in for the scrubber: no text of the log is kept."""
+    return ""

@@ -1,0 +1,1 @@
+"""The local database: opening, migrations, and the watermarks of sessions."""

@@ -1,0 +1,184 @@
+"""Watermarks of sessions and the saved selection, kept in the data-directory database.
+
+Follows details 10 and `sessions.md`, "Watermark". The file itself is `agentfeedback.state.database`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import orjson
+from attrs import fields
+
+from agentfeedback.state.database import BUSY_MS, Database
+from agentfeedback.state.migrations import MIGRATIONS
+from agentfeedback.state.watermark import Digested, NotDigested, SessionRow, WatermarkStore
+from agentfeedback.wire.encode import encode
+from agentfeedback.wire.records import Selection
+
+__all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStore"]
+
+_COLUMNS = tuple(attribute.name for attribute in fields(SessionRow))
+_REQUIRED = {"harness": str, "session_id": str, "path": str, "mtime": int, "size": int, "head": str}
+_OPTIONAL = {
+    "digested_at": int,
+    "processed_at": int,
+    "processed_size": int,
+    "processed_mtime": int,
+    "processed_head": str,
+    "outcome": str,
+}
+_ROWS = f"SELECT {', '.join(_COLUMNS)} FROM sessions_seen"
+_ROW = f"{_ROWS} WHERE harness = ? AND session_id = ?"
+_DIGESTED = """
+    INSERT INTO sessions_seen (harness, session_id, path, mtime, size, head, digested_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (harness, session_id) DO UPDATE SET path = excluded.path,
+        mtime = excluded.mtime, size = excluded.size, head = excluded.head,
+        digested_at = excluded.digested_at
+"""
+_MARK = """
+    UPDATE sessions_seen SET processed_at = ?, processed_size = size, processed_mtime = mtime,
+        processed_head = head, outcome = ?, refs = ?
+    WHERE harness = ? AND session_id = ? AND digested_at IS NOT NULL
+"""
+_FORGET = "DELETE FROM sessions_seen WHERE harness = ? AND session_id = ?"
+_SELECTION = "SELECT value FROM triage_state WHERE key = 'selection'"
+_SAVE = "INSERT OR REPLACE INTO triage_state (key, value) VALUES ('selection', ?)"
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INT64 = (1 << 63) - 1
+
+
+class StateStore:
+    """The core's `WatermarkStore`, in the SQLite file at `path`; `busy_ms` as for `Database`.
+
+    Every failure is one `StoreError` that names the file, and leaves what was stored as it was.
+    """
+
+    def __init__(
+        self, path: str, *, busy_ms: int = BUSY_MS, migrations: tuple[str, ...] = MIGRATIONS
+    ) -> None:
+        self._database = Database(path, busy_ms=busy_ms, migrations=migrations)
+
+    @property
+    def path(self) -> str:
+        """The database file, as given."""
+        return self._database.path
+
+    def rows(self) -> dict[tuple[str, str], SessionRow]:
+        """Every row by `(harness, session id)`; a missing database is empty and stays so (D22)."""
+        with self._database.reading() as connection:
+            if connection is None:
+                return {}
+            found = [self._row(values) for values in connection.execute(_ROWS)]
+        return {(row.harness, row.session_id): row for row in found}
+
+    def row(self, harness: str, session_id: str) -> SessionRow | None:
+        """One session's row; None also when the database is missing."""
+        with self._database.reading() as connection:
+            if connection is None:
+                return None
+            found = connection.execute(_ROW, (_text(harness), _text(session_id))).fetchone()
+        return None if found is None else self._row(found)
+
+    def digested(self, marks: Sequence[Digested], at: int) -> None:
+        """Record the watermarks of a run at `at` (unix microseconds), in one transaction.
+
+        What was marked earlier stays. Nothing to record makes no database.
+        """
+        if not marks:
+            return
+        with self._database.writing() as connection:
+            for mark in marks:
+                name = (_text(mark.harness), _text(mark.session_id), _text(mark.path))
+                # Some file systems hold times that no 64-bit count of nanoseconds reaches.
+                mtime = max(-_INT64, min(mark.mtime, _INT64))
+                connection.execute(_DIGESTED, (*name, mtime, mark.size, mark.head, at))
+
+    def mark(
+        self, names: Sequence[tuple[str, str]], outcome: str, uids: Sequence[str], at: int
+    ) -> None:
+        """Copy each session's digest watermark into its marked one, in one transaction (details 6).
+
+        Raises `NotDigested` for the first name without a digest; then none is marked.
+        """
+        refs = orjson.dumps([_text(uid) for uid in uids]).decode()
+        with self._database.writing() as connection:
+            for harness, session_id in names:
+                name = (_text(harness), _text(session_id))
+                if connection.execute(_MARK, (at, outcome, refs, *name)).rowcount != 1:
+                    raise NotDigested(harness, session_id)
+
+    def forget(self, names: Sequence[tuple[str, str]]) -> list[bool]:
+        """Drop rows, in one transaction, and tell for each name whether it had one.
+
+        A missing database stays missing.
+        """
+        existed: dict[tuple[str, str], bool] = {}
+        if names and self._database.exists():
+            with self._database.writing() as connection:
+                for name in dict.fromkeys(names):
+                    key = (_text(name[0]), _text(name[1]))
+                    existed[name] = connection.execute(_FORGET, key).rowcount > 0
+        return [existed.get(name, False) for name in names]
+
+    def selection(self) -> Selection | None:
+        """The saved selection; a stored text of any other shape is a `StoreError`."""
+        with self._database.reading() as connection:
+            found = None if connection is None else connection.execute(_SELECTION).fetchone()
+        if found is None:
+            return None
+        selection = _selection(_json(found[0]))
+        if selection is None:
+            raise self._database.failure(
+                "the saved selection is damaged",
+                "save it again with sessions status --set-selection",
+            )
+        return selection
+
+    def save_selection(self, selection: Selection) -> None:
+        """Replace the whole saved selection."""
+        text = encode(selection).decode()
+        with self._database.writing() as connection:
+            connection.execute(_SAVE, (text,))
+
+    def close(self) -> None:
+        """Do nothing: between calls nothing is held. The method is the interface's."""
+
+    def _row(self, values: Sequence[object]) -> SessionRow:
+        members = dict(zip(_COLUMNS, values, strict=True))
+        refs = members.pop("refs")
+        uids = [] if refs is None else _json(refs)
+        fits = all(isinstance(members[name], kind) for name, kind in _REQUIRED.items())
+        fits = fits and all(
+            members[name] is None or isinstance(members[name], kind)
+            for name, kind in _OPTIONAL.items()
+        )
+        if not fits or not isinstance(uids, list) or not all(isinstance(u, str) for u in uids):
+            raise self._database.failure("a row of sessions_seen is damaged")
+        return SessionRow(**members, refs=tuple(uids))  # type: ignore[arg-type]
+
+
+def _json(text: object) -> object:
+    try:
+        return orjson.loads(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _selection(found: object) -> Selection | None:
+    if not isinstance(found, dict):
+        return None
+    harnesses, since, limit = (found.get(name) for name in ("harnesses", "since", "limit"))
+    if not isinstance(harnesses, list) or not all(isinstance(name, str) for name in harnesses):
+        return None
+    if not isinstance(since, str) or not isinstance(limit, int) or isinstance(limit, bool):
+        return None
+    return Selection(harnesses, since, limit) if limit >= 0 else None
+
+
+def _text(text: str) -> str:
+    """What SQLite can hold: an unpaired surrogate becomes U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)

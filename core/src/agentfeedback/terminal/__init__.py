@@ -1,0 +1,1 @@
+"""The command line as a library: commands, arguments, help, completion, tables and progress."""

@@ -1,0 +1,1 @@
+"""The tools that read this machine: its sessions, and filing about them."""

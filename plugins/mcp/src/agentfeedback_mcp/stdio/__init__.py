@@ -1,0 +1,1 @@
+"""The server over standard input and output."""

@@ -1,0 +1,137 @@
+"""`agentfeedback mcp`: the tools on the low-level server of the MCP SDK, until the input ends (platform details 5)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import IO, Any, cast
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+
+from agentfeedback import __version__
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.plugins.host import Host
+from agentfeedback.terminal import screen
+from agentfeedback_mcp.instructions import INSTRUCTIONS
+from agentfeedback_mcp.local import filing, sessions
+from agentfeedback_mcp.stdio.transport import StdioTransport, standard
+from agentfeedback_mcp.stdio.verbatim import structured, unwrapped
+from agentfeedback_mcp.tools import submissions as reports
+from agentfeedback_mcp.tools.call import Tool, answer, warn, working_directory
+from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submit.context import SubmitContext
+
+TOOLS = {tool.name: tool for tool in (*sessions.TOOLS, filing.TOOL, *reports.TOOLS)}
+
+
+def run() -> int:
+    """Serve until the input ends; the exit status is 0, or that of the signal that ended it."""
+    if screen.is_terminal(sys.stdin):
+        screen.note("agentfeedback mcp: waiting for an MCP client on standard input.")
+    with standard() as lines, _ended_by_signals(lines) as received:
+        _start()
+        anyio.run(_serve, lines)
+    return 128 + received[0] if received else 0
+
+
+def _start() -> None:
+    """What every command of local mode does first: reports that wait for this machine are filed."""
+    try:
+        here = SubmitContext(os.environ, Host(os.environ, warn), working_directory())
+        if here.server() is None:
+            here.start()
+    except AgentFeedbackError as error:  # every call will tell it, too
+        warn(str(error))
+
+
+@contextmanager
+def _ended_by_signals(lines: StdioTransport) -> Iterator[list[int]]:
+    """SIGINT and SIGTERM end the input; a second one ends the process. Yields the signals received."""
+    received: list[int] = []
+    owner = os.getpid()
+
+    def ended(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != owner:  # a process that reads logs for this one, and is no longer needed
+            os._exit(128 + number)
+        received.append(number)
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        lines.stop()
+
+    before = {number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def _serve(lines: StdioTransport) -> None:
+    # Each may read whole stores on every core, and forks to do so: one at a time.
+    alone = CapacityLimiter(1)
+
+    async def list_tools(context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[_listed(tool) for tool in TOOLS.values()])
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
+        tool = TOOLS.get(params.name)
+        if tool is None:
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}")
+        text = unwrapped(params.arguments)
+        asked = partial(answer, tool, text, os.environ)
+        return _result(await to_thread.run_sync(asked, limiter=alone if tool.alone else None))
+
+    server: Server[Any] = Server(
+        "agentfeedback",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    file: anyio.AsyncFile[str] = anyio.AsyncFile(cast("IO[str]", lines))
+    async with stdio_server(file, file) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _listed(tool: Tool) -> ListedTool:
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.about,
+        input_schema=tool.input_schema,
+        annotations=ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.effect == "reads",
+            destructive_hint=False,
+            idempotent_hint=tool.effect != "adds",
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(reply: ApiResponse) -> CallToolResult:
+    text = reply.encoded()
+    return CallToolResult(
+        content=[TextContent(type="text", text=text.decode())],
+        structured_content=structured(text),
+        is_error=not reply.ok,
+    )

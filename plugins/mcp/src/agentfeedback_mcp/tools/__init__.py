@@ -1,0 +1,1 @@
+"""The tools that need nothing but the store of submissions."""

@@ -1,0 +1,1 @@
+"""The domain of submissions: envelopes, kinds, queries, export, and the stores that keep them."""

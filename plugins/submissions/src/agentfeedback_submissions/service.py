@@ -1,0 +1,238 @@
+"""The API in process: one method per route, each answering as the route does (platform details 9).
+
+A command, an MCP tool and a server all ask here, so outcomes are the same in every mode. No method
+raises for what a caller may have got wrong: that is an answer too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agentfeedback.foundation.errors import StoreError
+from agentfeedback.state.database import NewerDatabase
+from agentfeedback_submissions import kinds, queries
+from agentfeedback_submissions.envelope import EnvelopeRefused, normalise
+from agentfeedback_submissions.export import IMPORT_LIMIT, TYPE, lines, rows_of
+from agentfeedback_submissions.filters import Filters, Page
+from agentfeedback_submissions.queries import Query
+from agentfeedback_submissions.response import (
+    SCHEMA_TOO_NEW,
+    ApiError,
+    ApiResponse,
+    Detail,
+    request_id,
+)
+from agentfeedback_submissions.row import SubmissionRow
+from agentfeedback_submissions.sqlite_store import SqliteSubmissions
+from agentfeedback_submissions.store import Mark
+from agentfeedback_submissions.texts import time_form
+
+
+class Service:
+    """The API over one store of submissions. `id` of each request is made where none is given."""
+
+    def __init__(self, submissions: SqliteSubmissions) -> None:
+        self.submissions = submissions
+
+    def create(self, body: bytes, id: str = "") -> ApiResponse:
+        """`POST /submissions`: 201 for a new one, 200 for a repeated one, 409 for other content under its key."""
+        return self._answer(id, lambda: self._create(body))
+
+    def get(self, name: str, id: str = "") -> ApiResponse:
+        """`GET /submissions/{name}`."""
+        return self._answer(id, lambda: ApiResponse(200, self._row(name).record()))
+
+    def named(self, uid: str) -> str | None:
+        """The id of the record with a uid, in lower case. Raises `StoreError`."""
+        row = self.submissions.by_uid(uid)
+        return None if row is None else str(row.id)
+
+    def list(self, query: Query, id: str = "") -> ApiResponse:
+        """`GET /submissions`: a page, newest first, or oldest first after an id."""
+        return self._answer(id, lambda: self._list(query))
+
+    def mark(self, name: str, body: bytes = b"", id: str = "") -> ApiResponse:
+        """`PATCH /submissions/{name}`: mark as processed, or take the mark back."""
+
+        def answer() -> ApiResponse:
+            mark = queries.mark(body)
+            rows, _, _ = self.submissions.mark([queries.identifier(name)], mark)
+            if not rows:
+                raise _missing(name)
+            return ApiResponse(200, rows[0].record())
+
+        return self._answer(id, answer)
+
+    def mark_all(self, body: bytes, id: str = "") -> ApiResponse:
+        """`POST /submissions/processed`: the same for up to 500 ids."""
+
+        def answer() -> ApiResponse:
+            ids, mark = queries.batch(body)
+            rows, changed, missing = self.submissions.mark(ids, mark)
+            shown = _shown(mark)
+            shown |= {"updated": len(changed), "unchanged": len(rows) - len(changed)}
+            return ApiResponse(200, {**shown, "not_found": missing})
+
+        return self._answer(id, answer)
+
+    def redact(self, name: str, id: str = "") -> ApiResponse:
+        """`DELETE /submissions/{name}`: leave a tombstone."""
+
+        def answer() -> ApiResponse:
+            row = self.submissions.redact(queries.identifier(name))
+            if row is None:
+                raise _missing(name)
+            return ApiResponse(200, row.record())
+
+        return self._answer(id, answer)
+
+    def stats(self, query: Query, id: str = "") -> ApiResponse:
+        """`GET /stats`: how many there are, by column and by day or week."""
+        return self._answer(id, lambda: self._stats(query))
+
+    def export(self, query: Query, id: str = "") -> ApiResponse:
+        """`GET /export`: one page as NDJSON."""
+
+        def answer() -> ApiResponse:
+            filters, page = queries.exported(query)
+            rows, _, _ = self.submissions.page(filters, page)
+            text = b"".join(lines(rows, time.time_ns() // 1000))
+            return ApiResponse(200, None, headers={"Content-Type": TYPE}, text=text)
+
+        return self._answer(id, answer)
+
+    def everything(self, filters: Filters, after: int = 0) -> Iterator[SubmissionRow]:
+        """All rows with a larger id that match, oldest first, read page by page."""
+        while True:
+            rows, _, more = self.submissions.page(filters, Page(queries.PAGE, None, after))
+            yield from rows
+            if not more:
+                return
+            after = rows[-1].id
+
+    def import_(self, body: bytes, id: str = "", *, limit: int = IMPORT_LIMIT) -> ApiResponse:
+        """`POST /import`: an export of at most `limit` bytes, taken whole or not at all."""
+
+        def answer() -> ApiResponse:
+            if len(body) > limit:
+                raise ApiError("request_too_large", f"an import takes at most {limit} bytes")
+            inserted, skipped, conflicts = self.submissions.insert_all(rows_of(body))
+            shown: dict[str, Any] = {
+                "imported": len(inserted),
+                "skipped": skipped,
+                "conflicts": len(conflicts),
+            }
+            if conflicts:
+                shown["warnings"] = [_taken(row).plain() for row in conflicts]
+            if inserted:
+                shown |= {"first_id": inserted[0].id, "last_id": inserted[-1].id}
+            return ApiResponse(200, shown)
+
+        return self._answer(id, answer)
+
+    def schema(self, kind: str, version: str = "1", id: str = "") -> ApiResponse:
+        """`GET /schemas/{kind}/{version}`: the guide of a shipped kind."""
+
+        def answer() -> ApiResponse:
+            guide = kinds.GUIDES.get(
+                (kind, int(version) if version.isdecimal() and len(version) < 9 else 0)
+            )
+            if guide is None:
+                raise ApiError("not_found", f"there is no schema of {kind} v{version}")
+            return ApiResponse(200, kinds.schema(guide))
+
+        return self._answer(id, answer)
+
+    def _create(self, body: bytes) -> ApiResponse:
+        try:
+            envelope = normalise(body)
+        except EnvelopeRefused as refused:
+            raise ApiError(refused.code, refused.message) from None
+        created = self.submissions.create(envelope)
+        row = created.row
+        if created.outcome == "mismatch":
+            message = f"the key {row.key} of kind {row.kind} already names other content"
+            detail = Detail("key_reused", "/key", message, row.id)
+            raise ApiError("replay_mismatch", message, (detail,))
+        return ApiResponse(
+            201 if created.outcome == "new" else 200,
+            {
+                "submission": row.record(),
+                "warnings": [warning.plain() for warning in envelope.warnings],
+            },
+            headers={"Location": f"/api/v1/submissions/{row.id}"},
+        )
+
+    def _row(self, name: str) -> SubmissionRow:
+        row = self.submissions.get(queries.identifier(name))
+        if row is None:
+            raise _missing(name)
+        return row
+
+    def _list(self, query: Query) -> ApiResponse:
+        asked = queries.listing(query)
+        rows, total, more = self.submissions.page(asked.filters, asked.page)
+        shown: dict[str, Any] = {
+            "submissions": [row.record(payload=asked.payload) for row in rows],
+            "limit": asked.page.limit,
+            "total": total,
+            "has_more": more,
+        }
+        if asked.page.ascending:
+            # Also at the end: whoever follows new submissions goes on from here.
+            shown["next_after_id"] = rows[-1].id if rows else asked.page.after_id
+        elif more:
+            shown["next_before_id"] = rows[-1].id
+        return ApiResponse(200, shown)
+
+    def _stats(self, query: Query) -> ApiResponse:
+        asked = queries.numbers(query)
+        total, unprocessed, groups, buckets = self.submissions.numbers(
+            asked.filters, asked.by, asked.bucket
+        )
+        shown: dict[str, Any] = {"total": total, "unprocessed": unprocessed}
+        if asked.by:
+            kept = groups[: asked.top]
+            shown["groups"] = [_group(asked.by, found) for found in kept]
+            shown["other"] = total - sum(found[-1] for found in kept)
+        if asked.bucket:
+            shown["buckets"] = [{"start": time_form(at), "count": n} for at, n in buckets]
+        return ApiResponse(200, shown)
+
+    def _answer(self, id: str, answer: Callable[[], ApiResponse]) -> ApiResponse:
+        id = id or request_id()
+        try:
+            reply = answer()
+        except ApiError as refusal:
+            return refusal.reply(id)
+        except NewerDatabase as error:
+            detail = Detail(SCHEMA_TOO_NEW, "", str(error))
+            return ApiError("unavailable", str(error), (detail,)).reply(id)
+        except StoreError as error:
+            return ApiError("unavailable", str(error)).reply(id)
+        return ApiResponse(reply.status, reply.body, id, reply.headers, reply.text)
+
+
+def _missing(name: str) -> ApiError:
+    return ApiError("not_found", f"there is no submission {name}")
+
+
+def _taken(row: SubmissionRow) -> Detail:
+    return Detail("key_reused", "/key", f"{row.uid}: the key {row.key} of kind {row.kind} is taken")
+
+
+def _shown(mark: Mark) -> dict[str, Any]:
+    shown: dict[str, Any] = {"processed": mark.processed}
+    if "verdict" in mark.members:
+        shown["verdict"] = mark.members["verdict"]
+    return shown
+
+
+def _group(by: tuple[str, ...], found: tuple[Any, ...]) -> dict[str, Any]:
+    named = dict(zip(by, found, strict=False))
+    return {
+        **{name: value for name, value in named.items() if value is not None},
+        "count": found[-1],
+    }

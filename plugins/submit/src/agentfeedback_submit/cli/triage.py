@@ -1,0 +1,267 @@
+"""`agentfeedback list`, `show`, `processed`, `redact`, `stats`: the store made usable for a person.
+
+Everything goes through the API; what is printed as text is untrusted and made visible.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from agentfeedback.foundation import times as moment
+from agentfeedback.foundation.canonical import compact
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.plugins.host import Host
+from agentfeedback.reading import refs
+from agentfeedback.terminal import screen
+from agentfeedback.terminal.table import Column, table
+from agentfeedback_submissions.texts import time_form
+from agentfeedback_submit.context import Api, SubmitContext
+from agentfeedback_submit.remote.server import one_mode
+
+if TYPE_CHECKING:
+    from agentfeedback.terminal.arguments import Parsed
+    from agentfeedback_submissions.response import ApiResponse
+
+_FILTERS = (
+    "kind",
+    "project",
+    "harness",
+    "model",
+    "machine",
+    "category",
+    "fix_status",
+    "origin",
+    "key",
+    "verdict",
+    "on",
+)
+_PLANS = ((("FILED", 10), ("HARNESS", 0), ("PROJECT", 12), ("SUMMARY", 20)),)
+
+
+def run_list(line: Parsed) -> int:
+    """`list`: a page as a table, or as the API answers."""
+    _no_positionals(line, "list")
+    query = _filters(line)
+    for flag, name in (("limit", "limit"), ("before", "before_id"), ("after", "after_id")):
+        if flag in line.given:
+            query.append((name, str(getattr(line, flag))))
+    if line.payload:
+        query.append(("include", "payload"))
+    reply = done(api(line).list(query))
+    if line.json:
+        return _print(reply)
+    found = reply.body
+    rows = [_row(record) for record in found["submissions"]]
+    columns = [
+        Column("ID", whole=True),
+        Column("FILED", whole=True),
+        Column("KIND"),
+        Column("PROJECT"),
+        Column("HARNESS"),
+        Column("STATE"),
+        Column("SUMMARY"),
+    ]
+    screen.write(table(columns, rows, screen.Screen.of(sys.stdout, os.environ), _PLANS))
+    if found["has_more"]:
+        more = (
+            f"--after {found['next_after_id']}"
+            if "next_after_id" in found
+            else f"--before {found['next_before_id']}"
+        )
+        screen.note(
+            f"agentfeedback list: {len(rows)} of {found['total']} shown; go on with {more}."
+        )
+    return 0
+
+
+def run_show(line: Parsed) -> int:
+    """`show`: records whole; exit status 1 when one is not there."""
+    service = api(line)
+    for number, id in enumerate(_ids(line, service, "show")):
+        record = done(service.get(id)).body
+        between = "\n" if number else ""
+        screen.write(compact(record) + b"\n" if line.json else between + _text(record))
+    return 0
+
+
+def run_processed(line: Parsed) -> int:
+    """`processed`: all that are named, or none."""
+    service = api(line)
+    ids = _ids(line, service, "processed")
+    given = {
+        "verdict": line.verdict,
+        "resolution": line.resolution,
+        "ref": line.ref,
+        "processed_by": line.by,
+    }
+    mark: dict[str, Any] = {name: value for name, value in given.items() if value}
+    reply = done(
+        service.mark_all(
+            compact({"ids": [int(id) for id in ids], "processed": not line.undo, **mark})
+        )
+    )
+    if line.json:
+        return _print(reply)
+    word = "no longer processed" if line.undo else "processed"
+    screen.write(f"{reply.body['updated']} {word}, {reply.body['unchanged']} unchanged\n")
+    return 0
+
+
+def run_redact(line: Parsed) -> int:
+    """`redact`: leaves tombstones."""
+    service = api(line)
+    ids = _ids(line, service, "redact")
+    if not line.yes:
+        raise UsageError("what is redacted is gone for good", "pass --yes to do it")
+    for id in ids:
+        record = done(service.redact(id)).body
+        screen.write(compact(record) + b"\n" if line.json else f"{id} redacted\n")
+    return 0
+
+
+def run_stats(line: Parsed) -> int:
+    """`stats`: numbers as tables, or as the API answers."""
+    _no_positionals(line, "stats")
+    query = _filters(line)
+    query += [(name, getattr(line, name)) for name in ("by", "bucket") if name in line.given]
+    if "top" in line.given:
+        query.append(("top", str(line.top)))
+    reply = done(api(line).stats(query))
+    if line.json:
+        return _print(reply)
+    found = reply.body
+    terminal = screen.Screen.of(sys.stdout, os.environ)
+    screen.write(f"{found['total']} filed, {found['unprocessed']} not processed\n")
+    if "groups" in found:
+        names = line.by.split(",")
+        rows = [
+            [*(str(group.get(name, "-")) for name in names), str(group["count"])]
+            for group in found["groups"]
+        ]
+        if found["other"]:
+            rows.append([*("(other)" for _ in names), str(found["other"])])
+        screen.write(
+            "\n"
+            + table([*(Column(name.upper()) for name in names), Column("COUNT")], rows, terminal)
+        )
+    if "buckets" in found:
+        rows = [[bucket["start"][:10], str(bucket["count"])] for bucket in found["buckets"]]
+        screen.write(
+            "\n" + table([Column(line.bucket.upper(), whole=True), Column("COUNT")], rows, terminal)
+        )
+    return 0
+
+
+def api(line: Parsed) -> Api:
+    """The API this command line means."""
+    one_mode(local=line.local, server=line.server)
+    return SubmitContext(os.environ, Host(os.environ), "").api(local=line.local, server=line.server)
+
+
+def done(reply: ApiResponse) -> ApiResponse:
+    """The reply of a request that was done; raises what was wrong with it."""
+    if reply.ok:
+        return reply
+    message: str = reply.body["message"]
+    if reply.body["error"] == "validation_error":
+        raise UsageError(message, "run the command with -h for its usage")
+    raise AgentFeedbackError(message)
+
+
+def moment_of(flag: str, text: str) -> str:
+    """The time of `--since` or `--until`, absolute or relative, as the API takes it."""
+    try:
+        at = refs.since(text, time.time_ns())
+    except UsageError as error:
+        raise UsageError(error.problem.replace("--since", flag, 1), error.remedy) from None
+    return moment.list_form(at) if at is not None else time_form(0)
+
+
+def _filters(line: Parsed) -> list[tuple[str, str]]:
+    if line.processed and line.unprocessed:
+        raise UsageError("--processed and --unprocessed are both given", "give one of them")
+    query = [
+        (name, getattr(line, name)) for name in _FILTERS if name.replace("_", "-") in line.given
+    ]
+    query += [("exclude_kind", kind) for kind in line.exclude_kind]
+    if line.processed or line.unprocessed:
+        query.append(("processed", "true" if line.processed else "false"))
+    if line.redacted:
+        query.append(("redacted", "true"))
+    if "search" in line.given:
+        query.append(("q", line.search))
+    for name in ("since", "until"):
+        if getattr(line, name):
+            query.append((name, moment_of(f"--{name}", getattr(line, name))))
+    return query
+
+
+def _ids(line: Parsed, service: Api, command: str) -> list[str]:
+    """The ids of what is named by id or uid; raises for one that is not there."""
+    if not line.positionals:
+        raise UsageError(
+            f"wrong number of arguments for {command}", "name reports by id, or by uid"
+        )
+    ids = []
+    for name in line.positionals:
+        id = name
+        if "-" in name:
+            id = service.named(refs.uid(name).lower()) or "0"
+        found = service.get(id)
+        if found.status != 404:
+            done(found)
+        else:
+            raise AgentFeedbackError(f"there is no report {name}", "agentfeedback list shows them")
+        ids.append(id)
+    return list(dict.fromkeys(ids))
+
+
+def _row(record: dict[str, Any]) -> list[str]:
+    state = record.get("verdict") or ("processed" if "processed_at" in record else "new")
+    if "redacted_at" in record:
+        state = "redacted"
+    return [
+        str(record["id"]),
+        f"{record['created_at'][:19]}Z",
+        record["kind"],
+        record.get("project", "-"),
+        record.get("harness", "-"),
+        state,
+        record.get("summary", "-"),
+    ]
+
+
+def _text(record: dict[str, Any]) -> str:
+    """A record as text: a line for each member, longer texts below their name."""
+    lines = []
+    for name, value in record.items():
+        if isinstance(value, dict):
+            lines.append(f"{name}:")
+            for inner, text in value.items():
+                lines += _member(inner, text, "  ")
+        else:
+            lines += _member(name, value, "")
+    return "\n".join(lines) + "\n"
+
+
+def _member(name: str, value: Any, indent: str) -> list[str]:
+    shown = value if isinstance(value, str) else compact(value).decode()
+    head, *rest = shown.split("\n")
+    first = f"{indent}{screen.visible(name)}: {screen.visible(head)}"
+    return [first, *(f"{indent}  {screen.visible(line)}" for line in rest)]
+
+
+def _print(reply: ApiResponse) -> int:
+    screen.write(reply.encoded() + b"\n")
+    return 0
+
+
+def _no_positionals(line: Parsed, command: str) -> None:
+    if line.positionals:
+        raise UsageError(
+            f"wrong number of arguments for {command}",
+            f"run agentfeedback {command} -h for its usage",
+        )

@@ -1,0 +1,1 @@
+"""The spool, the inbox, and the delivery of what they hold."""

@@ -1,0 +1,76 @@
+"""What an answer to a create means for the report that was sent (the table of platform details 1.6). Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from attrs import frozen
+
+from agentfeedback.foundation.json_text import Number
+from agentfeedback_submissions.response import SCHEMA_TOO_NEW, UNANSWERED, ApiResponse
+
+Action = Literal["delivered", "spool", "mismatch", "reject"]
+_DIGITS = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+
+
+@frozen
+class Classification:
+    """`reason` is a word of the outcome line; `waits` when the report is held back for a time, `stops`
+    when nothing else sent there now would fare better."""
+
+    action: Action
+    reason: str = ""
+    waits: bool = False
+    stops: bool = False
+
+
+def classify(reply: ApiResponse, kind: str, key: str) -> Classification:
+    """What to do with the report of this kind and key; an empty key is none."""
+    status = reply.status
+    if status == UNANSWERED:
+        return Classification("spool", reply.body["error"], waits=True, stops=True)
+    if status in (200, 201) and _names(reply.body, kind, key):
+        return Classification("delivered")
+    if status == 503 and _too_new(reply.body):
+        return Classification("spool", SCHEMA_TOO_NEW, stops=True)
+    if status == 408 or 500 <= status < 600:
+        return Classification("spool", f"server_{status}", waits=True)
+    if status == 429:
+        return Classification("spool", "rate_limited", waits=True)
+    if status == 401:
+        return Classification("spool", "unauthorized", stops=True)
+    if status == 404 or 300 <= status < 400:
+        return Classification("spool", "wrong_url", stops=True)
+    if status == 409:
+        return Classification("mismatch", "mismatch")
+    if 400 <= status < 500:
+        return Classification("reject", "rejected")
+    return Classification("spool", "malformed_response", waits=True)
+
+
+def positive(value: Any) -> int | None:
+    """A positive whole number of a reply, in process or parsed; None for anything else."""
+    if isinstance(value, Number) and _DIGITS.fullmatch(value.text):
+        return int(value.text)
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    return None
+
+
+def _too_new(body: Any) -> bool:
+    details = body.get("details") if isinstance(body, dict) else None
+    return isinstance(details, list) and any(
+        isinstance(item, dict) and item.get("code") == SCHEMA_TOO_NEW for item in details
+    )
+
+
+def _names(body: Any, kind: str, key: str) -> bool:
+    """Whether a body is that of the record that was sent: otherwise somebody else answered."""
+    record = body.get("submission") if isinstance(body, dict) else None
+    return (
+        isinstance(record, dict)
+        and positive(record.get("id")) is not None
+        and record.get("kind") == kind
+        and record.get("key", "") == key
+    )

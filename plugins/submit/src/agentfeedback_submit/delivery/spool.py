@@ -1,0 +1,214 @@
+"""Reports that could not be delivered, and those a server refused: files of the data folder (platform details 7).
+
+An entry belongs to whoever renamed it last: `<name>.inflight-<unix ns>` is claimed until it is a
+minute old. So of two processes one sends an entry, and a killed one leaves it to the next. Every
+file is written beside its name, forced to disk and renamed; no file is removed before what takes
+its place is on disk. An entry may therefore be sent twice, and its key then makes it a duplicate.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from attrs import evolve, frozen
+
+from agentfeedback.foundation import files as owner_only
+from agentfeedback.foundation.files import regular_bytes
+from agentfeedback_submit.delivery.spool_entry import (
+    SpoolEntry,
+    UnreadableEntry,
+    file_time,
+    read,
+    written,
+)
+
+#: Nanoseconds after which a claim is another's for the taking, and a file left over is removed.
+CLAIM, REJECTED_AGE, TEMPORARY_AGE = 60 * 10**9, 30 * 86_400 * 10**9, 86_400 * 10**9
+#: Larger than any entry with a body that is taken.
+_LARGEST = 16 << 20
+_NAME = re.compile(r"(af1-[^/]+?\.json)(?:\.inflight-([0-9]{1,19}))?", re.ASCII)
+_TEMPORARY = ".unfinished-"
+
+
+@frozen
+class SpoolFile:
+    """An entry as it lies in the folder: its name, and the name of its file, which tells a claim."""
+
+    name: str
+    file: str
+    claimed: int | None = None
+
+
+@frozen
+class Claim:
+    """An entry this process has claimed."""
+
+    name: str
+    path: str
+
+
+class Spool:
+    """The folders `spool/` and `rejected/` below a data folder; `now` gives unix nanoseconds.
+
+    Nothing is made before something is kept. Methods raise `OSError` where the disk does.
+    """
+
+    def __init__(self, data: str, *, now: Callable[[], int] = time.time_ns) -> None:
+        self.folder = os.path.join(data, "spool")
+        self.rejected = os.path.join(data, "rejected")
+        self.now = now
+
+    def lying(self) -> list[SpoolFile]:
+        """The entries there are, oldest first."""
+        found = []
+        for file in _names(self.folder):
+            match = _NAME.fullmatch(file)
+            if match is not None:
+                claimed = None if match[2] is None else int(match[2])
+                found.append(SpoolFile(match[1], file, claimed))
+        return sorted(found, key=lambda each: (each.name, each.file))
+
+    def free(self, lying: SpoolFile) -> bool:
+        """Whether an entry may be claimed: by nobody's claim, or by a stale one's."""
+        # A claim from the future is one from before the clock was set back.
+        return lying.claimed is None or abs(self.now() - lying.claimed) >= CLAIM
+
+    def look(self, lying: SpoolFile) -> SpoolEntry | None:
+        """An entry without a claim on it; None where it is gone. Raises `UnreadableEntry`."""
+        return self._read(os.path.join(self.folder, lying.file))
+
+    def hold(self, entry: SpoolEntry) -> Claim:
+        """Keep a new entry, claimed from the start."""
+        now = self.now()
+        name = f"af1-{file_time(now)}-{secrets.token_hex(4)}.json"
+        file = f"{name}.inflight-{now}"
+        put(self.folder, file, written(entry))
+        return Claim(name, os.path.join(self.folder, file))
+
+    def claim(self, lying: SpoolFile) -> Claim | None:
+        """Claim an entry; None where another was faster."""
+        path = os.path.join(self.folder, f"{lying.name}.inflight-{self.now()}")
+        try:
+            os.rename(os.path.join(self.folder, lying.file), path)
+        except FileNotFoundError:
+            return None
+        return Claim(lying.name, path)
+
+    def read(self, held: Claim) -> SpoolEntry | None:
+        """The entry of a claim; None where the claim was lost. Raises `UnreadableEntry`."""
+        return self._read(held.path)
+
+    def release(self, held: Claim, entry: SpoolEntry | None = None) -> None:
+        """Give an entry back, as it is or with new members."""
+        if not os.path.lexists(held.path):
+            return  # this process slept over its claim, and another has the entry
+        if entry is not None:
+            # Without room for the new members the entry is kept as it was.
+            with suppress(OSError):
+                put(self.folder, os.path.basename(held.path), written(entry))
+        with suppress(FileNotFoundError):
+            os.rename(held.path, os.path.join(self.folder, held.name))
+        _sync(self.folder)
+
+    def done(self, held: Claim) -> None:
+        """Remove an entry whose report is kept elsewhere, or nowhere by rule."""
+        with suppress(FileNotFoundError):
+            os.unlink(held.path)
+            _sync(self.folder)
+
+    def refuse(
+        self, entry: SpoolEntry, held: Claim | None, *, status: int = 0, response: str = ""
+    ) -> None:
+        """Move an entry to `rejected/` with what was answered; without a claim, put it there."""
+        refused = evolve(entry, rejected_at=self.now(), status=status, response=response)
+        name = (
+            f"af1-{file_time(self.now())}-{secrets.token_hex(4)}.json"
+            if held is None
+            else held.name
+        )
+        try:
+            put(self.rejected, name, written(refused))
+        except OSError:
+            if held is None:
+                raise
+            self.quarantine(held)
+            return
+        if held is not None:
+            self.done(held)
+
+    def quarantine(self, held: Claim) -> None:
+        """Move the file of a claim to `rejected/` as it is."""
+        owner_only.directory(self.rejected)
+        with suppress(FileNotFoundError):
+            os.rename(held.path, os.path.join(self.rejected, held.name))
+            _sync(self.rejected)
+            _sync(self.folder)
+
+    def tidy(self) -> None:
+        """Remove what was refused long ago, and unfinished files of killed processes."""
+        now = self.now()
+        for folder in (self.folder, self.rejected):
+            for name in _names(folder):
+                path = os.path.join(folder, name)
+                if _TEMPORARY in name:
+                    age = TEMPORARY_AGE
+                elif folder == self.rejected and _NAME.fullmatch(name):
+                    age = REJECTED_AGE
+                else:
+                    continue
+                with suppress(FileNotFoundError):
+                    found = os.lstat(path)
+                    # A rename keeps the time of a file's content, not that of its move.
+                    if now - max(found.st_mtime_ns, found.st_ctime_ns) >= age:
+                        os.unlink(path)
+
+    def counts(self) -> tuple[int, int]:
+        """How many entries are kept, and how many lie in `rejected/`."""
+        rejected = sum(1 for name in _names(self.rejected) if _NAME.fullmatch(name))
+        return len(self.lying()), rejected
+
+    def _read(self, path: str) -> SpoolEntry | None:
+        try:
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise UnreadableEntry("it is no regular file")
+            if os.path.getsize(path) > _LARGEST:
+                raise UnreadableEntry("it is too large")
+            data = regular_bytes(path, _LARGEST, follow=False)
+        except FileNotFoundError:
+            return None
+        return read(data)
+
+
+def put(folder: str, name: str, data: bytes) -> None:
+    """Write a file of the owner's alone, whole and on the disk, or leave what is there; raises `OSError`."""
+    owner_only.directory(folder)
+    unfinished = os.path.join(folder, f".{name}{_TEMPORARY}{secrets.token_hex(4)}")
+    owner_only.write_new(unfinished, data, durable=True)
+    try:
+        os.replace(unfinished, os.path.join(folder, name))
+    except OSError:
+        os.unlink(unfinished)
+        raise
+    _sync(folder)
+
+
+def _sync(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _names(folder: str) -> Iterator[str]:
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    yield from names

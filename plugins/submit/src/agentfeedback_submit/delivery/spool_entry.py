@@ -1,0 +1,154 @@
+"""An undelivered or refused report as a file: the members around its body, which stays byte for byte. Pure.
+
+Platform details 7. Times are RFC 3339 in UTC; members without a value are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from attrs import define, frozen
+
+from agentfeedback.foundation import times as moment
+from agentfeedback.foundation.canonical import text
+from agentfeedback.foundation.json_text import (
+    MAX_DEPTH,
+    NotJson,
+    Number,
+    members,
+    parse,
+    text_bytes,
+)
+
+VERSION = 1
+_HOUR = 3600 * 10**9
+#: Nanoseconds after which a report is not sent any more, by kind.
+EXPIRY = {"friction": 20 * _HOUR}
+OTHER_EXPIRY = 30 * 24 * _HOUR
+_COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+@define(eq=False)
+class UnreadableEntry(Exception):
+    """A file that is no entry; says why."""
+
+    reason: str
+
+
+@frozen(eq=False)
+class SpoolEntry:
+    """A report for a destination, `local` or a base URL. Times are unix nanoseconds, 0 is none."""
+
+    kind: str
+    key: str
+    destination: str
+    created_at: int
+    body: bytes
+    attempts: int = 0
+    not_before: int = 0
+    last_error: str = ""
+    rejected_at: int = 0
+    status: int = 0
+    response: str = ""
+
+    def expired(self, now: int) -> bool:
+        """Whether it is too old to be sent."""
+        return now - self.created_at >= EXPIRY.get(self.kind, OTHER_EXPIRY)
+
+    @property
+    def session_id(self) -> str:
+        """The session its body names; empty where it names none."""
+        return session_of(self.body)
+
+
+def session_of(body: bytes) -> str:
+    """`context.session_id` of a body."""
+    try:
+        value = parse(body).value
+    except NotJson:
+        return ""
+    context = value.get("context") if isinstance(value, dict) else None
+    id = context.get("session_id") if isinstance(context, dict) else None
+    return id if isinstance(id, str) else ""
+
+
+def file_time(at: int) -> str:
+    """A time as names of entries have it: nanoseconds, in digits that sort."""
+    seconds, rest = divmod(at, 10**9)
+    date = moment.table_form(seconds * 10**9).replace("-", "").replace(":", "")
+    return f"{date[:-1]}.{rest:09d}Z"
+
+
+def written(entry: SpoolEntry) -> bytes:
+    """The file of an entry."""
+    shown: dict[str, Any] = {
+        "v": VERSION,
+        "kind": entry.kind,
+        "key": entry.key,
+        "destination": entry.destination,
+        "created_at": moment.list_form(entry.created_at),
+        "attempts": entry.attempts,
+    }
+    if entry.not_before:
+        shown["not_before"] = moment.list_form(entry.not_before)
+    if entry.last_error:
+        shown["last_error"] = entry.last_error
+    if entry.rejected_at:
+        shown["rejected_at"] = moment.list_form(entry.rejected_at)
+        if entry.status:
+            shown["status"] = entry.status
+        shown["response"] = entry.response
+    head = text_bytes(text(shown)).removesuffix(b"}")
+    return head + b',"body":' + entry.body + b"}\n"
+
+
+def read(data: bytes) -> SpoolEntry:
+    """The entry in a file. Raises `UnreadableEntry`."""
+    try:
+        found = members(data, depth=MAX_DEPTH + 1)
+        if found is None:
+            raise UnreadableEntry("it is no object")
+        raw = dict(found)
+        if "body" not in raw or members(text_bytes(raw["body"])) is None:
+            raise UnreadableEntry("it has no body")
+        body = text_bytes(raw.pop("body"))
+        values = {name: parse(text_bytes(value)).value for name, value in raw.items()}
+    except NotJson as error:
+        raise UnreadableEntry(str(error)) from None
+    if values.get("v") != Number(str(VERSION)):
+        raise UnreadableEntry("it is of another version")
+    return SpoolEntry(
+        kind=_string(values, "kind"),
+        key=_string(values, "key"),
+        destination=_string(values, "destination"),
+        created_at=_time(values, "created_at", needed=True),
+        body=body,
+        attempts=_count(values),
+        not_before=_time(values, "not_before"),
+        last_error=str(values.get("last_error", "")),
+    )
+
+
+def _string(values: dict[str, Any], name: str) -> str:
+    value = values.get(name)
+    if not isinstance(value, str) or (not value and name != "key"):
+        raise UnreadableEntry(f"its {name} is missing")
+    return value
+
+
+def _time(values: dict[str, Any], name: str, *, needed: bool = False) -> int:
+    value = values.get(name)
+    if value is None and not needed:
+        return 0
+    at = moment.parse(value) if isinstance(value, str) else None
+    if at is None:
+        raise UnreadableEntry(f"its {name} is no time")
+    return at
+
+
+def _count(values: dict[str, Any]) -> int:
+    value = values.get("attempts", Number("0"))
+    if not isinstance(value, Number) or not _COUNT.fullmatch(value.text):
+        raise UnreadableEntry("its attempts are no count")
+    return int(value.text)

@@ -1,0 +1,1 @@
+"""How a submission is built, from flags and from a session."""

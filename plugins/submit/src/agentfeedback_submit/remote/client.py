@@ -1,0 +1,202 @@
+"""A server asked over HTTP: one request, one answer, never later than its time (platform details 1.6).
+
+Every answer is a `ApiResponse`, and so is none: `reply.unanswered`. What a reply holds of the server's
+text never holds the key, even where the server sends it back.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from agentfeedback.foundation.json_text import RECORD_DEPTH, NotJson, parse
+from agentfeedback_submissions.response import ApiResponse, unanswered
+from agentfeedback_submit.filing.collect import CLIENT
+from agentfeedback_submit.remote.proxies import Proxy, proxy_for
+from agentfeedback_submit.remote.server import ServerSettings
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse, PoolManager
+
+SUBMISSIONS = "/api/v1/submissions"
+META = "/api/v1/meta"
+#: Seconds until a connection has to stand, and until an answer has to be there.
+DIAL, TOTAL = 2.0, 10.0
+#: The largest answer that is taken, in bytes.
+LARGEST = 48 << 20
+_BLOCK = 1 << 16
+#: A record is nested more deeply than the body it was made from, and its answer once more.
+_DEPTH = RECORD_DEPTH + 1
+_HIDDEN = "[REDACTED:api_key]"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+
+
+class Client:
+    """Asks one server; connections are kept between requests. Redirects are not followed.
+
+    Raises `ClientSetup` where the environment names a proxy that cannot be used.
+    """
+
+    def __init__(self, server: ServerSettings, environ: Mapping[str, str]) -> None:
+        self.url = server.url
+        self._key = server.key
+        self._proxy = proxy_for(self.url, environ)
+        self._pool: PoolManager | None = None
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Iterable[tuple[str, str]] = (),
+        body: bytes | None = None,
+        total: float = TOTAL,
+        type: str = "application/json",
+    ) -> ApiResponse:
+        """Send one request; `total` seconds bound all of it, from the look-up of the name on."""
+        pairs = list(query)
+        url = f"{self.url}{path}" + (f"?{urlencode(pairs)}" if pairs else "")
+        headers = {
+            "Authorization": f"Bearer {self._key}",
+            "X-Api-Key": self._key,
+            "Accept": "application/json",
+            "User-Agent": CLIENT,
+        }
+        if body is not None:
+            headers["Content-Type"] = type
+        deadline = time.monotonic() + total
+        answers: list[ApiResponse | BaseException] = []
+
+        def work() -> None:
+            try:
+                answers.append(self._asked(method, url, headers, body, deadline))
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked
+                answers.append(error)
+
+        # The time-outs of sockets begin anew with every byte, and those of name look-ups do not
+        # exist: only one who waits beside it can bound all of a request.
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        worker.join(total)
+        if not answers:
+            self._pool = None  # its connection is still busy
+            return unanswered("timeout")
+        answer = answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _asked(
+        self, method: str, url: str, headers: dict[str, str], body: bytes | None, deadline: float
+    ) -> ApiResponse:
+        from urllib3 import Timeout, exceptions
+
+        if self._pool is None:
+            self._pool = _pool(self._proxy)
+        try:
+            response = self._pool.request(
+                method,
+                url,
+                body=body,
+                headers=headers,
+                redirect=False,
+                retries=False,
+                preload_content=False,
+                decode_content=False,
+                timeout=Timeout(connect=DIAL, read=max(0.001, deadline - time.monotonic())),
+            )
+            data = _content(response, deadline)
+        except exceptions.NewConnectionError:  # for urllib3 a time-out too, though refused at once
+            return unanswered("network")
+        except (exceptions.TimeoutError, TotalTimeout):
+            return unanswered("timeout")
+        except (exceptions.HTTPError, OSError):
+            return unanswered("network")
+        return self._reply(response, data)
+
+    def _reply(self, response: BaseHTTPResponse, data: bytes | None) -> ApiResponse:
+        body: Any = None
+        text: bytes | None = None
+        if data is not None:
+            try:
+                body = self._hidden(parse(data, depth=_DEPTH).value)
+            except NotJson:
+                body = None
+            if not isinstance(body, dict):
+                text = data.replace(self._key.encode(), _HIDDEN.encode())
+        id = response.headers.get("X-Request-Id", "")
+        if not _REQUEST_ID.fullmatch(id):
+            id = body.get("request_id", "") if isinstance(body, dict) else ""
+        if not isinstance(id, str) or not _REQUEST_ID.fullmatch(id) or self._key in id:
+            id = ""
+        asked = response.headers.get("Retry-After", "")
+        headers = {"Retry-After": asked} if asked else {}
+        return ApiResponse(response.status, body, id, headers, text)
+
+    def _hidden(self, value: Any) -> Any:
+        """The tree without the key in any of its texts; not by recursion, since a server may nest deeply."""
+        root = [value]
+        open: list[Any] = [root]
+        while open:
+            place = open.pop()
+            items = place.items() if isinstance(place, dict) else enumerate(place)
+            for name, item in list(items):
+                if isinstance(item, str):
+                    place[name] = item.replace(self._key, _HIDDEN)
+                elif isinstance(item, dict | list):
+                    open.append(item)
+                if isinstance(name, str) and self._key in name:
+                    place[name.replace(self._key, _HIDDEN)] = place.pop(name)
+        return root[0]
+
+
+class Remote:
+    """A server as the place where submissions go."""
+
+    def __init__(self, client: Client, until: float | None = None) -> None:
+        self.client = client
+        self.name = client.url
+        #: The time of `time.monotonic` at which the last answer has to be there.
+        self.until = until
+
+    def send(self, body: bytes) -> ApiResponse:
+        """Create a submission there."""
+        total = TOTAL
+        if self.until is not None:
+            total = max(0.001, min(total, self.until - time.monotonic()))
+        return self.client.ask("POST", SUBMISSIONS, body=body, total=total)
+
+
+class TotalTimeout(Exception):
+    """The time is over while the answer is still coming."""
+
+
+def _content(response: BaseHTTPResponse, deadline: float) -> bytes | None:
+    """The body; None where it is larger than what is taken."""
+    blocks = []
+    size = 0
+    try:
+        while block := response.read1(_BLOCK, decode_content=False):
+            blocks.append(block)
+            size += len(block)
+            if size > LARGEST:
+                response.close()
+                return None
+            if time.monotonic() > deadline:
+                raise TotalTimeout
+    finally:
+        response.release_conn()
+    return b"".join(blocks)
+
+
+def _pool(proxy: Proxy | None) -> PoolManager:
+    import urllib3
+
+    if proxy is None:
+        return urllib3.PoolManager(num_pools=1, maxsize=1)
+    headers = urllib3.make_headers(proxy_basic_auth=proxy.credentials) if proxy.credentials else {}
+    return urllib3.ProxyManager(proxy.url, num_pools=1, maxsize=1, proxy_headers=headers)
