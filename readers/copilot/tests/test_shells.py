@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentfeedback_copilot.lines import Data, Result, ShellExecution
 from agentfeedback_copilot.results import Outcome, goes_on, outcome, without_closing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Events
 
-    from agentfeedback.reading.timeline import Call
+    from agentfeedback.reading.timeline import Call, Timeline
 
 STARTED = "<command started in background with shellId: {}>"
 RUNNING = (
@@ -231,3 +233,55 @@ def test_printed_lines_of_other_tools_are_content(text: str) -> None:
     """No line counts in the result of a tool that is no shell."""
     data = Data(success=True, result=Result(content=text))
     assert outcome(data, shell=False) == Outcome("ok", text)
+
+
+IDS, SHELLS = ("c1", "c2"), ("w1", "w2")
+#: What may happen, by what a method of `Events` (or `notified`) is given.
+HAPPENS = st.one_of(
+    st.tuples(st.just("start"), st.sampled_from(IDS), st.sampled_from(["bash", "read_bash"]), st.sampled_from(SHELLS)),
+    st.tuples(st.just("complete"), st.sampled_from(IDS), st.sampled_from([STARTED, RUNNING, CLOSED, "x{}"]), st.sampled_from(SHELLS)),
+    st.tuples(st.just("notified"), st.sampled_from([0, 4]), st.sampled_from(SHELLS)),
+    st.tuples(st.just("permission"), st.sampled_from(IDS), st.sampled_from(["denied-by-rules", "approved", "cancelled"])),
+    st.tuples(st.just("add"), st.sampled_from(["abort", "session.resume"])),
+)  # fmt: skip
+
+
+def happen(log: Events, what: str, *given: Any) -> None:
+    if what == "start":
+        id, tool, shell = given
+        log.start(id, tool, arguments={"command": "x", "shellId": shell})
+    elif what == "complete":
+        id, text, shell = given
+        log.complete(text.format(shell), id)
+    elif what == "notified":
+        notified(log, *given)
+    elif what == "permission":
+        log.permission(given[1], given[0])
+    else:
+        log.add(given[0])
+
+
+def failures(timeline: Timeline, start: int = 0) -> list[tuple[Any, ...]]:
+    """What a digest from this offset on tells of calls."""
+    return [
+        (call.span, call.status, call.exit_code, call.result_offset)
+        for entry in timeline.entries
+        for call in entry.calls
+        if call.status not in (None, "ok") and call.result_offset >= start
+    ]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(HAPPENS, max_size=9))
+def test_each_failure_is_told_once(
+    log: Events, tell: Callable[[bytes], Timeline], happened: list[tuple[Any, ...]]
+) -> None:
+    """Wherever a log is cut, what was told before and what is told after is what the whole log tells, once."""
+    log.lines.clear()
+    for each in happened:
+        happen(log, *each)
+    whole = failures(tell(b"".join(log.lines)))
+    for cut in range(len(log.lines) + 1):
+        before = b"".join(log.lines[:cut])
+        after = [each for each in whole if each[-1] >= len(before)]
+        assert sorted(failures(tell(before)) + after) == sorted(whole)

@@ -44,6 +44,33 @@ def test_prompt_is_what_was_typed(store: Any) -> None:
     assert timeline.counts().prompts == 1
 
 
+@pytest.mark.parametrize("id", [None, ""])
+def test_rows_without_an_id_have_spans(store: Any, opencode: Any, id: str | None) -> None:
+    """Where a row has no id its offset names it: each prompt and each call has a span of its own."""
+    database = store.database()
+    database.session()
+    database.user("m1", "go")
+    database.connection.executescript(
+        "ALTER TABLE part RENAME TO old; CREATE TABLE part AS SELECT * FROM old; DELETE FROM part;"
+        "ALTER TABLE message RENAME TO older; CREATE TABLE message AS SELECT * FROM older;"
+    )
+    message = {"session_id": "ses_1", "time_updated": 1}
+    parts = [opencode.tool("error", error="x"), {"type": "text", "text": "again"}]
+    done = {"role": "assistant", "time": {"created": 1, "completed": 2}}
+    for number, data in enumerate([{"role": "user"}, done]):
+        row = message | {"id": id, "time_created": number, "data": json.dumps(data)}
+        database.put("message", **row)
+    for data in parts:
+        row = {"message_id": "", "session_id": "ses_1", "time_created": 1, "time_updated": 1}
+        database.put("part", id=id, data=json.dumps(data), **row)
+    timeline = store.read()
+    spans = [entry.span for entry in timeline.entries if entry.kind == "prompt"]
+    spans += [call.span for entry in timeline.entries for call in entry.calls]
+    assert len(set(spans)) == len(spans) == 3
+    assert all(span.startswith("L") for span in spans)
+    assert timeline.counts().tool_errors == 2
+
+
 def test_synthetic_text_alone_is_no_prompt(store: Any) -> None:
     """A user message that holds nothing typed (a `!` line) is an entry and no prompt."""
     database = store.database()
