@@ -94,11 +94,11 @@ class StoreChecks(Subject):
                 ("random", hashlib.sha512(content).digest() * 8),
                 ("empty", b""),
             ):
-                with open(path, "wb") as file:
-                    file.write(damaged)
+                with open(path, "wb") as damaged_file:
+                    damaged_file.write(damaged)
                 faults += _raised(f"{path}, {name}", self._read_all, home, session_path)
-            with open(path, "wb") as file:
-                file.write(content)
+            with open(path, "wb") as damaged_file:
+                damaged_file.write(content)
         no_faults("a damaged file", faults)
 
     def _read_all(self, home: Path, only: str = "") -> list[Session]:
