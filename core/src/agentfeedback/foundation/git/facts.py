@@ -1,52 +1,43 @@
-"""What the files of a git repository say about a directory in it (platform details 1.5).
+"""What the files of a git repository say about a directory in it.
 
 Files alone are read, each bounded and regular. The one question that files do not answer, whether
-something is modified, is put to git only where nothing in the repository's configuration could make
-git run another program.
+something is modified, is put to git (`git.run`), and only where the repository's configuration was
+read whole and neither names a program nor includes another configuration: with a filter that does not
+run, git's answer would be wrong.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
 import zlib
-from collections.abc import Iterator
-
-from attrs import define
 
 from agentfeedback.foundation.files import regular_bytes
 from agentfeedback.foundation.git.config import GitConfig, harmless, parsed
-from agentfeedback.foundation.git.root import repository_root
+from agentfeedback.foundation.git.root import GitFolders, git_folders, repository_root
+from agentfeedback.foundation.git.run import run_git
 
-#: How long git may take, in seconds.
-PATIENCE = 2.0
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
 _LIMIT = 1 << 20
 _PACKED_LIMIT = 16 << 20
 _TAGS = 4096
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)", re.ASCII)
 _SCP = re.compile(r"(?:[^/@:]*@)?(\[[^\]]*\]|[^/:]+):(.*)", re.DOTALL)
-
-_ENVIRONMENT = {
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-    "PATH": os.defpath,
-}
-_STATUS = (
-    "git",
-    *("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
-    *("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all"),
-)
+_STATUS = ("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+#: How the files of a work tree are stored: git compares wrongly without these.
+_STORED = ("autocrlf", "eol", "filemode", "ignorecase", "precomposeunicode", "symlinks")
+_WORD = re.compile(r"[A-Za-z0-9]*", re.ASCII)
 
 
-def git_facts(directory: str, home: str) -> dict[str, str]:
-    """The git members of a context for an absolute directory, and `repo_root`; empty outside a repository."""
+def git_facts(directory: str, home: str, without: Container[str] = ()) -> dict[str, str]:
+    """Return the git members of a context for an absolute directory, and `repo_root`.
+
+    Members in `without` are left out, and git does not run for one of them. Empty outside a repository.
+    """
     root = repository_root(directory)
     if root is None:
         return {}
@@ -64,10 +55,10 @@ def git_facts(directory: str, home: str) -> dict[str, str]:
         "git_upstream": repository.upstream(branch),
         "git_tag": repository.tag(commit) if commit else "",
         "git_default_branch": repository.default_branch(remote),
-        "git_dirty": _dirty(root) if repository.harmless() else "",
+        "git_dirty": "" if "git_dirty" in without else repository.dirty(),
     }
     facts.update((name, value) for name, value in found.items() if value)
-    return facts
+    return {name: value for name, value in facts.items() if name not in without}
 
 
 def below_home(path: str, home: str) -> str:
@@ -97,26 +88,20 @@ def project_of(remote: str) -> str:
     return re.split("[/:]", remote.rstrip("/"))[-1].removesuffix(".git")
 
 
-@define(eq=False)
 class _Repository:
-    """The two folders of a repository: a linked work tree has one of its own beside the common one."""
+    """A repository read by its files; `config` is None where it was not read whole."""
 
-    folder: str
-    common: str
-    config: GitConfig | None = None
+    def __init__(self, folders: GitFolders) -> None:
+        self.folders = folders
+        self.folder = folders.folder
+        self.common = folders.common
+        text = _whole(os.path.join(self.common, "config"))
+        self.config: GitConfig | None = None if text is None else parsed(text)
 
     @classmethod
     def at(cls, root: str) -> _Repository | None:
-        folder = os.path.join(root, ".git")
-        if not os.path.isdir(folder):
-            first = _text(folder).partition("\n")[0]
-            folder = os.path.join(root, first.removeprefix("gitdir: ").rstrip("\r"))
-        if not os.path.isdir(folder):
-            return None
-        common = os.path.join(folder, _text(os.path.join(folder, "commondir")).strip() or ".")
-        found = cls(folder, common)
-        found.config = parsed(_text(os.path.join(common, "config")))
-        return found
+        folders = git_folders(root)
+        return None if folders is None else cls(folders)
 
     def value(self, section: str, name: str, key: str) -> str:
         return (self.config or {}).get((section, name), {}).get(key, "")
@@ -168,10 +153,17 @@ class _Repository:
                 return name.removeprefix("refs/tags/")
         return ""
 
-    def harmless(self) -> bool:
-        """Whether nothing configured here could make git run a program or read another configuration."""
+    def dirty(self) -> str:
+        """Whether a tracked file is modified, `true` or `false`; empty where that cannot be told."""
         own = os.path.lexists(os.path.join(self.folder, "config.worktree"))
-        return self.config is not None and not own and harmless(self.config)
+        if own or self.config is None or not harmless(self.config):
+            return ""
+        members = self.config.get(("core", ""), {})
+        core = {name: members[name] for name in _STORED if name in members}
+        if not all(_WORD.fullmatch(value) for value in core.values()):
+            return ""
+        printed = run_git(self.folders, *_STATUS, core=core)
+        return "" if printed is None else "true" if printed else "false"
 
     def _loose_tags(self) -> Iterator[str]:
         top = os.path.join(self.common, "refs", "tags")
@@ -215,27 +207,15 @@ class _Repository:
         return _hash(first.removeprefix("object ")) if kind.startswith(b"tag ") else ""
 
 
-def _dirty(root: str) -> str:
-    try:
-        done = subprocess.run(
-            _STATUS,
-            cwd=root,
-            env=_ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""  # no git, one too slow, or one that does not trust the folder
-    return "true" if done.stdout else "false"
-
-
 def _text(path: str, limit: int = _LIMIT) -> str:
+    return _whole(path, limit) or ""
+
+
+def _whole(path: str, limit: int = _LIMIT) -> str | None:
     try:
         return regular_bytes(path, limit).decode("utf-8", "replace")
     except (OSError, ValueError):
-        return ""
+        return None
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The root of the work tree that a directory is in."""
+"""The work tree that a directory is in, and the folders git keeps for it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ import os
 
 from agentfeedback.foundation.files import regular_bytes
 
-# A `.git` file holds one path: far above the longest one a system takes.
-_GITDIR_LIMIT = 1 << 16
+# A `.git` file and `commondir` hold one path each: far above the longest one a system takes.
+_PATH_LIMIT = 1 << 16
+
+
+class GitFolders:
+    """The folders of a work tree: `folder` is its own, `common` is shared by all linked work trees."""
+
+    __slots__ = ("common", "folder", "root")
+
+    def __init__(self, root: str, folder: str, common: str) -> None:
+        self.root = root
+        self.folder = folder
+        self.common = common
 
 
 def repository_root(directory: str) -> str | None:
-    """The nearest folder at or above an absolute directory that is a git work tree; None when there is none."""
+    """Return the nearest folder at or above an absolute directory that is a git work tree.
+
+    Of a `.git` file the first line alone counts, so that a policy file beside it is found in more
+    cases than git would take it for a work tree.
+    """
     while True:
         if _is_work_tree(directory):
             return directory
@@ -21,16 +36,41 @@ def repository_root(directory: str) -> str | None:
         directory = parent
 
 
+def git_folders(root: str) -> GitFolders | None:
+    """Return the folders of the work tree at `root`; None where git would refuse them.
+
+    Both pointer files are taken as git takes them: everything up to the line ends at their end is
+    the path, blanks included.
+    """
+    folder = _own_folder(root, _path_in(os.path.join(root, ".git")))
+    if folder is None or not os.path.isdir(folder):
+        return None
+    pointer = os.path.join(folder, "commondir")
+    if not os.path.lexists(pointer):
+        return GitFolders(root, folder, folder)
+    common = _path_in(pointer)
+    if not common:
+        return None
+    return GitFolders(root, folder, os.path.join(folder, common))
+
+
 def _is_work_tree(directory: str) -> bool:
-    git = os.path.join(directory, ".git")
-    if os.path.isdir(git):
-        return os.path.isfile(os.path.join(git, "HEAD"))
-    try:
-        first = regular_bytes(git, _GITDIR_LIMIT).partition(b"\n")[0]
-    except (OSError, ValueError):
-        return False
-    target = first.removeprefix(b"gitdir: ").rstrip(b"\r")
-    if not first.startswith(b"gitdir: ") or not target:
-        return False
+    folder = _own_folder(directory, _path_in(os.path.join(directory, ".git")).partition("\n")[0])
     # `isfile` answers for any bytes at all, a zero byte or an endless name included.
-    return os.path.isfile(os.path.join(directory, os.fsdecode(target), "HEAD"))
+    return folder is not None and os.path.isfile(os.path.join(folder, "HEAD"))
+
+
+def _own_folder(root: str, pointer: str) -> str | None:
+    """The folder of a work tree; `pointer` is what its `.git` says where that is a file."""
+    git = os.path.join(root, ".git")
+    if os.path.isdir(git):
+        return git
+    target = pointer.removeprefix("gitdir: ").rstrip("\r")
+    return os.path.join(root, target) if target and pointer != target else None
+
+
+def _path_in(path: str) -> str:
+    try:
+        return os.fsdecode(regular_bytes(path, _PATH_LIMIT).rstrip(b"\r\n"))
+    except (OSError, ValueError):
+        return ""

@@ -57,7 +57,9 @@ def collect(
     `drop` are the keys the directory's repositories leave out, beside the user's own.
     """
     found = Collected()
-    git = git_facts(directory, home)
+    dropped = frozenset((*context.drop, *drop))
+    # The project is named after the remote even where the remote itself is dropped.
+    git = git_facts(directory, home, dropped - {"git_remote"})
     folder = folder_name(directory, home)
     found.project = project_of(git.get("git_remote", "")) or folder
     found.context = {"folder": folder, **git}
@@ -71,7 +73,7 @@ def collect(
     }
     _harness(found, environ)
     found.context |= configured(context)
-    for name in (*context.drop, *drop):
+    for name in dropped:
         found.context.pop(name, None)
     return found
 
