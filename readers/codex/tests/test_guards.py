@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def answered(rollout: Rollout, how: str, printed: str, code: int) -> tuple[bytes
     before=st.text(),
     after=st.text(),
 )
+@settings(deadline=None, max_examples=40)
 def test_what_a_command_prints_decides_nothing(
     rollout: Rollout, rule: str, how: str, code: int, before: str, after: str
 ) -> None:
@@ -100,6 +101,7 @@ def test_what_a_command_prints_decides_nothing(
 
 @pytest.mark.parametrize("rule", PRINTED)
 @given(after=st.text())
+@settings(deadline=None, max_examples=40)
 def test_what_is_said_or_put_in_decides_nothing(rollout: Rollout, rule: str, after: str) -> None:
     """Messages of the assistant, the developer and the harness, and summaries, hold no call's end and no prompt."""
     text = PRINTED[rule] + after
@@ -128,6 +130,7 @@ def test_what_is_said_or_put_in_decides_nothing(rollout: Rollout, rule: str, aft
 
 @pytest.mark.parametrize("rule", PRINTED)
 @given(before=st.text(st.characters(codec="ascii", exclude_characters="\n"), min_size=1))
+@settings(deadline=None, max_examples=40)
 def test_what_a_person_quotes_is_a_prompt(rollout: Rollout, rule: str, before: str) -> None:
     """Words before a fixed text make it the person's: one prompt, told by its first line, and nothing else."""
     words = f"look, {before}"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -316,6 +316,7 @@ def test_bare_records_say_nothing_elsewhere(rollout: Rollout, first: bytes) -> N
 
 
 @given(words=st.text(), context=st.sampled_from(CONTEXT))
+@settings(deadline=None, max_examples=100)
 def test_words_are_found_whatever_stands_before_them(
     rollout: Rollout, words: str, context: str
 ) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from conftest import Rollout
@@ -237,3 +241,63 @@ def test_few_outputs_wait_for_their_calls(rollout: Rollout) -> None:
     told = [call for entry in timeline.entries for call in entry.calls]
     assert [call.status for call in told] == [None, "error", "error"]
     assert len(told[1].excerpt) <= 4096
+
+
+PATCH_ENDS = [
+    ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno space", ("error", 1, "no space")),
+    ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess", ("ok", 0, "")),
+    ('{"output":"no space","metadata":{"exit_code":1}}', ("error", 1, "no space")),
+    ('{"output":"Success","metadata":{"exit_code":0}}', ("ok", 0, "")),
+    ("Success", ("ok", None, "")),
+]
+
+
+@pytest.mark.parametrize(("body", "want"), PATCH_ENDS)
+def test_patch_given_to_a_command_tool(rollout: Rollout, body: str, want: object) -> None:
+    """Below a header of the wall time alone `exec_command` has the patch's own result."""
+    output = rollout.output(f"Wall time: 0.0000 seconds\nOutput:\n{body}")
+    assert rollout.ended(output) == want
+    assert rollout.ended(output, tool="depot_lookup")[0] == "ok"
+    for line in ("Process running with session ID 7", "Original token count: 1", "Chunk ID: 1a"):
+        printed = rollout.output(f"Wall time: 0.0000 seconds\n{line}\nOutput:\n{body}")
+        assert rollout.ended(printed)[0] == "ok"
+
+
+def quoted(command: str, double: bool) -> str:
+    """A command as one word of a shell, in single or in double quotes."""
+    if not double:
+        return shlex.quote(command)
+    return '"' + re.sub(r'(["\\\\$`])', r"\\\1", command) + '"'
+
+
+@given(
+    command=st.lists(
+        st.sampled_from(
+            [
+                "Output:",
+                "Process exited with code 0",
+                "patch rejected by user",
+                "\n",
+                "'",
+                '"',
+                "\\",
+                "`",
+                "$",
+            ]
+        )
+        | st.text(max_size=8)
+    ).map("".join),
+    double=st.booleans(),
+    code=st.integers(0, 255),
+    printed=st.text(),
+)
+@settings(deadline=None, max_examples=200)
+def test_command_above_the_header_says_nothing(
+    rollout: Rollout, command: str, double: bool, code: int, printed: str
+) -> None:
+    """Some versions name the command above the header: any lines may be in it, and none of them is a header's."""
+    header = f"Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code {code}\nOutput:\n"
+    named = f"Command: /bin/bash -lc {quoted(command, double)}\n"
+    want = rollout.ended(rollout.output(f"{header}{printed}"))
+    assert rollout.ended(rollout.output(f"{named}{header}{printed}")) == want
+    assert want[:2] == ("error" if code else "ok", code)

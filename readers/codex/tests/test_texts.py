@@ -75,12 +75,7 @@ def test_rules_refuse_in_the_tools_of_a_shell(rollout: Rollout, tool: str, statu
         ("view_image", "view_image is not allowed because you do not support image inputs"),
         ("view_image", "Codex cannot attach image at `a.png`: unsupported image format `x`."),
         ("view_image", "image content omitted because it could not be processed"),
-        ("request_user_input", "request_user_input is unavailable in Default mode"),
         ("apply_patch", "apply_patch is unavailable in this session"),
-        ("spawn_agent", "collab spawn failed: agent thread limit reached (max 6)"),
-        ("collaboration.spawn_agent", "Full-history forked agents inherit the parent agent type"),
-        ("spawn_agent", "Agent depth limit reached. Solve the task yourself."),
-        ("spawn_agent", "agent thread limit reached"),
         ("mcp__x__y", 'err: "tool call error: tool call failed for `x/y`"'),
     ],
 )
@@ -129,3 +124,88 @@ def test_mcp_calls_that_were_not_made(rollout: Rollout, message: str, status: st
 def test_answers_of_servers_are_their_own(rollout: Rollout, text: str, status: str) -> None:
     """Of an MCP tool only what Codex says of any call is its word; the rest a server may answer."""
     assert rollout.ended(rollout.output(text), tool="mcp__x__y")[0] == status
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("request_user_input", "request_user_input is unavailable in Default mode"),
+        ("spawn_agent", "collab spawn failed: agent thread limit reached (max 6)"),
+        ("collaboration.spawn_agent", "Full-history forked agents inherit the parent agent type"),
+        ("multi_agent_v1.spawn_agent", "Agent depth limit reached. Solve the task yourself."),
+        ("spawn_agent", "Empty message can't be sent to an agent"),
+        ("spawn_agent", "unknown agent_type 'x'"),
+        ("send_input", "agent with id x not found"),
+        ("wait_agent", "agent ids must be non-empty"),
+        ("close_agent", "invalid agent id x"),
+        ("read_mcp_resource", "resources/read failed: x"),
+        ("list_mcp_resources", "unknown MCP server 'x' for the selected environment"),
+        ("create_goal", "goal objective must not be empty"),
+        ("update_plan", "a plan of what is yet to be told"),
+    ],
+)
+def test_tools_that_answer_in_json_fail_in_words(rollout: Rollout, tool: str, text: str) -> None:
+    """Where Codex' own tool always answers in JSON, or with one fixed text, any other text is a failure."""
+    assert rollout.ended(rollout.output(text), tool=tool) == ("error", None, text)
+    for answer in ('{"agent_id":"x"}', '[{"x":1}]', "", "Output:\nx"):
+        if tool != "update_plan" or not answer.startswith(("{", "[")):
+            assert rollout.ended(rollout.output(answer), tool=tool)[0] == "ok"
+    for other in ("depot_lookup", "other.spawn_agent", "mcp__x__spawn_agent", "exec_command"):
+        assert rollout.ended(rollout.output(text), tool=other)[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("update_plan", "Plan updated"),
+        ("spawn_agent", "You are the newly spawned agent. The prior history was forked"),
+        ("spawn_agent", "You are now a newly spawned child agent. The history is inherited"),
+    ],
+)
+def test_words_that_are_no_failure(rollout: Rollout, tool: str, text: str) -> None:
+    """The plan's only answer, and what a forked agent reads in its parent's stead."""
+    assert rollout.ended(rollout.output(text), tool=tool)[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    "policy", ["Never", "UnlessTrusted", "OnFailure", "Granular(X { a: true })"]
+)
+def test_policies_that_do_not_ask(rollout: Rollout, policy: str) -> None:
+    """Whatever the policy is called, a command it does not let ask is denied."""
+    text = f"approval policy is {policy}; reject command — you cannot ask"
+    assert rollout.ended(rollout.output(text))[0] == "denied"
+    assert rollout.ended(rollout.output(f"the {text}"))[0] == "ok"
+    other = "approval policy is strict\nso; reject command"
+    assert rollout.ended(rollout.output(other))[0] == "ok"
+
+
+FAILED = "tool call error: tool call failed for `stock/per-r`\\n\\nCaused by:\\n    x"
+
+
+@pytest.mark.parametrize(
+    ("tool", "status"),
+    [
+        ("mcp__stock__per_r", "error"),
+        ("mcp__stock.per-r", "error"),
+        ("mcp__stock__.per-r", "error"),
+        ("mcp__stock__other", "ok"),
+        ("mcp__depot__per_r", "ok"),
+        ("depot_lookup", "ok"),
+    ],
+)
+def test_codex_answers_in_a_servers_stead(rollout: Rollout, tool: str, status: str) -> None:
+    """That a call failed is Codex' word where it names the call's own server and tool, bare or below a header."""
+    header = "Wall time: 0.1 seconds\nOutput:\n"
+    for text in (f'[{{"type":"text","text":"{FAILED}"}}]', FAILED):
+        assert rollout.ended(rollout.output(text), tool=tool)[0] == status
+        assert rollout.ended(rollout.output(f"{header}{text}"), tool=tool)[0] == status
+        assert rollout.ended(rollout.output(f"{header}see {text}"), tool=tool)[0] == "ok"
+
+
+def test_refused_in_a_servers_stead(rollout: Rollout) -> None:
+    """The whole answer of an MCP tool may be Codex' word that the user rejected the call."""
+    text = '[{"type":"text","text":"user rejected MCP tool call"}]'
+    assert rollout.ended(rollout.output(text), tool="mcp__x__y")[0] == "denied"
+    assert rollout.ended(rollout.output(text))[0] == "ok"
+    more = text.replace("]", ',{"type":"text","text":"x"}]')
+    assert rollout.ended(rollout.output(more), tool="mcp__x__y")[0] == "ok"

@@ -34,16 +34,17 @@ _DENIED_START = (
     *_DENIED,
     *_DENIED_ANY_TOOL,
     "patch rejected: ",
-    "approval policy is Never; reject command",
 )
 _DENIED_COMMAND = re.compile(
     r'exec_command failed(?: for `.*?`)?: CreateProcess \{ message: "Rejected\(', re.DOTALL
 )
+_DENIED_POLICY = re.compile(r"approval policy is [^\n;]*; reject command")
 #: Nobody refused these, though they begin as a refusal does.
 _EMPTY_PATCH = "patch rejected: empty patch"
 _NOT_STARTED = '\\"Failed to create unified exec process: '
 #: What a rule of the user's refuses, in the tools that run one command of a shell.
 _RULED_OUT = re.compile(r"`.*?` rejected: ", re.DOTALL)
+_EXEC = "exec_command"
 _SHELLS = ("shell", "shell_command", "local_shell", "container.exec")
 _FAILED_ANY_TOOL = (
     "unsupported call: ",
@@ -72,13 +73,28 @@ _FAILED_BY_TOOL = {
         "Codex cannot attach image at ",
         "image content omitted because it could not be processed",
     ),
-    "spawn_agent": (
-        "collab spawn failed: ",
-        "Full-history forked agents inherit ",
-        "Agent depth limit reached.",
-        "agent thread limit reached",
-    ),
 }
+#: Codex' own tools that answer in JSON: any other text says why they did not.
+_JSON_TOOLS = frozenset(
+    {
+        "close_agent",
+        "create_goal",
+        "get_goal",
+        "list_mcp_resource_templates",
+        "list_mcp_resources",
+        "read_mcp_resource",
+        "request_user_input",
+        "resume_agent",
+        "send_input",
+        "spawn_agent",
+        "update_goal",
+        "wait_agent",
+    }
+)
+#: What stands in the place of an answer where a sub-agent begins with its parent's history.
+_FORKED = ("You are the newly spawned agent.", "You are now a newly spawned child agent.")
+#: The only answer of `update_plan` that is none of a failure.
+_PLANNED = "Plan updated"
 #: Any tool that the session's mode does not have says so by its own name.
 _UNAVAILABLE = " is unavailable in "
 _FAILED_MCP = 'err: "tool call error: tool call failed for '
@@ -90,10 +106,24 @@ _MCP_NOT_MADE: dict[str, Status] = {
 }
 _MCP_ERROR = re.compile(r'err: "([^"\\\n]*)"')
 _MCP = "mcp__"
-#: The namespace of Codex' own tools for sub-agents.
-_COLLABORATION = "collaboration."
+#: What Codex puts in the place of a server's answer, with the names of server and tool.
+_MCP_FAILED = re.compile(
+    r"""(?:\[\{"type":"text","text":")?tool call error: tool call failed for `([^`/]+)/([^`]+)`"""
+)
+_MCP_TEXT = re.compile(r"""\[\{"type":"text","text":"([^"\\]*)"\}\]""")
+_NO_WORD = re.compile(r"[^a-z0-9]+")
+#: The namespaces of Codex' own tools for sub-agents.
+_OWN_NAMESPACE = re.compile(r"(?:collaboration|multi_agent_v[0-9]+)\.")
+#: The header of a patch that was given to a tool that runs commands: what follows is the patch's own result.
+_PATCH_HEADER = re.compile(r"Wall time: [0-9.]+ seconds")
 _EXIT = re.compile(
     r"^(?:Process exited with code|Exit code:) (-?[0-9]{1,19})[^\S\n]*$", re.ASCII | re.MULTILINE
+)
+#: A line that some versions put above the header: the command, quoted for a shell, so it ends at its first line end
+#: outside quotes. It may hold any line that a header does.
+_COMMAND = re.compile(
+    r"""Command: (?:[^'"\\\n]++|'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.)*+\n(?=Chunk ID: |Wall time: )""",
+    re.DOTALL,
 )
 _ABORTED = "aborted by user"
 _SCRIPT_ERROR = "Script error:\n"
@@ -143,7 +173,17 @@ def outcome(answer: Answer, tool: str) -> Outcome:
     # A server's answer may be any JSON; Codex wraps the output of its own tools only.
     if answer.wrapped is not None and not mcp:
         return answer.wrapped
-    header, body = _split(answer.text)
+    command = _COMMAND.match(answer.text)
+    header, body = _split(answer.text, command.end() if command is not None else 0)
+    if header is not None and mcp:
+        return Outcome("error" if _is_mcp_failure(body, tool) else "ok", body)
+    if header is not None and tool == _EXEC and _PATCH_HEADER.fullmatch(header) is not None:
+        patch = read(body)
+        inner, text = _split(body)
+        if patch.wrapped is not None:
+            return patch.wrapped
+        if inner is not None:
+            return _of_header(inner, text, "")
     if header is not None:
         return _of_header(header, body, answer.last)
     start = answer.text.lstrip()
@@ -206,7 +246,7 @@ def _of_header(header: str, body: str, last: str) -> Outcome:
 def _refusal(text: str, tool: str) -> Status | None:
     """How a call ended that was refused, or (an error) could not begin and reads as if it had been refused."""
     if tool.startswith(_MCP):
-        message = _MCP_ERROR.fullmatch(text)
+        message = _MCP_ERROR.fullmatch(text) or _MCP_TEXT.fullmatch(text)
         if message is not None and message[1] in _MCP_NOT_MADE:
             return _MCP_NOT_MADE[message[1]]
         return "denied" if text.startswith(_DENIED_ANY_TOOL) else None
@@ -215,7 +255,7 @@ def _refusal(text: str, tool: str) -> Status | None:
         command is not None and text.startswith(_NOT_STARTED, command.end())
     ):
         return "error"
-    if command is not None or text.startswith(_DENIED_START):
+    if command is not None or text.startswith(_DENIED_START) or _DENIED_POLICY.match(text):
         return "denied"
     if tool in _SHELLS and _RULED_OUT.match(text) is not None:
         return "denied"
@@ -224,13 +264,27 @@ def _refusal(text: str, tool: str) -> Status | None:
 
 def _is_failure(text: str, tool: str) -> bool:
     if tool.startswith(_MCP):
-        return text.startswith((*_FAILED_ANY_TOOL, _FAILED_MCP))
-    name = tool.removeprefix(_COLLABORATION)
-    return (
-        text.startswith(_FAILED_START)
-        or text.startswith(_FAILED_BY_TOOL.get(name, ()))
-        or (bool(name) and text.startswith(name + _UNAVAILABLE))
+        return text.startswith((*_FAILED_ANY_TOOL, _FAILED_MCP)) or _is_mcp_failure(text, tool)
+    if text.startswith(_FAILED_START):
+        return True
+    name = _OWN_NAMESPACE.sub("", tool, count=1)
+    if name in _JSON_TOOLS:
+        return bool(text) and not text.startswith(("{", "[", *_FORKED))
+    if name == "update_plan":
+        return bool(text) and text.rstrip() != _PLANNED
+    return text.startswith(_FAILED_BY_TOOL.get(name, ())) or (
+        bool(name) and text.startswith(name + _UNAVAILABLE)
     )
+
+
+def _is_mcp_failure(text: str, tool: str) -> bool:
+    """Whether an answer is Codex' own, that a call of this very tool failed."""
+    match = _MCP_FAILED.match(text)
+    return match is not None and _words(f"{_MCP}{match[1]} {match[2]}") == _words(tool)
+
+
+def _words(name: str) -> str:
+    return _NO_WORD.sub("_", name.lower())
 
 
 def _is_abort(text: str) -> bool:
@@ -240,13 +294,13 @@ def _is_abort(text: str) -> bool:
     )
 
 
-def _split(text: str) -> tuple[str | None, str]:
-    """The header above the first line that is exactly `Output:` (None without one) and what is below it."""
-    if text.startswith("Output:\n") or text == "Output:":
-        return "", text[8:]
-    at = text.find("\nOutput:\n")
+def _split(text: str, start: int = 0) -> tuple[str | None, str]:
+    """The header from `start` to the first line that is exactly `Output:` (None without one) and what is below it."""
+    if text.startswith("Output:\n", start) or (len(text) == start + 7 and text.endswith("Output:")):
+        return "", text[start + 8 :]
+    at = text.find("\nOutput:\n", start)
     if at >= 0:
-        return text[:at], text[at + 9 :]
-    if text.endswith("\nOutput:"):
-        return text[:-8], ""
+        return text[start:at], text[at + 9 :]
+    if text.endswith("\nOutput:") and len(text) - 8 >= start:
+        return text[start:-8], ""
     return None, text
