@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -34,6 +35,11 @@ class Result:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+
+def later() -> int:
+    """Ten seconds from now, in nanoseconds since the epoch: the facts of a file written just now are kept then."""
+    return time.time_ns() + 10_000_000_000
 
 
 class Machine:
@@ -94,6 +100,15 @@ class Machine:
         result = self.call("sessions", *words, "--json")
         assert result.status == 0, result.err
         return result.json
+
+    def list_later(self) -> Any:
+        """The JSON of `sessions list` by a clock ten seconds ahead, to which files written just now are settled."""
+        from agentfeedback.plugins.host import Host
+        from agentfeedback.sessions.engine import Engine
+        from agentfeedback.wire.encode import plain
+
+        engine = Engine(self.environ, host=Host(self.environ), now=later)
+        return plain(engine.listing(None, None, unprocessed=False))
 
     def plugin(self, name: str, code: str, *, group: str = "agentfeedback.plugins") -> None:
         """Install a plugin in a folder on PYTHONPATH, so that it is discovered as any other is."""

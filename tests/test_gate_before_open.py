@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,12 +29,19 @@ def session_verdict(place, stage):
 
 @pytest.fixture(params=["strace", "audit"])
 def traced(request: pytest.FixtureRequest, machine: Machine) -> Run:
-    """Runs the program and tells what it did; by system calls where that is possible, and by audit."""
-    if request.param == "audit":
-        return lambda *words: by_audit(machine, *words)
-    if not has_strace():
+    """Runs the program and tells what it did; by system calls where that is possible, and by audit.
+
+    No facts of an earlier run are kept: whether they were would depend on how slow this machine is.
+    """
+    if request.param == "strace" and not has_strace():
         pytest.skip("strace is not here or may not trace")
-    return lambda *words: by_strace(machine, *words)
+    trace = by_audit if request.param == "audit" else by_strace
+
+    def run(*words: str) -> Trace:
+        shutil.rmtree(machine.home / ".cache", ignore_errors=True)
+        return trace(machine, *words)
+
+    return run
 
 
 class Stores:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ def odd(tmp_path: Path) -> Machine:
 def test_home_that_is_not_utf8(odd: Machine, words: tuple[str, ...]) -> None:
     """Every command works below such a home, on settled files as well, and prints JSON that is UTF-8."""
     if words[0] == "sessions":
-        time.sleep(2.1)  # from then on facts of the session may be kept
+        odd.list_later()
     result = odd.run(*words, "--json")
     assert result.status == 0, result.err
     shown = json.loads(result.out.decode())

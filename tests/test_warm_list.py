@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,17 @@ from tests import trace
 from tests.conftest import Machine, call, failed, line, prompt
 
 META = {"id": "c1", "cwd": "/srv/app/api", "cli_version": "0.171.0"}
+
+
+#: What `Machine.list_later` does, in a process of its own.
+LIST_LATER = """
+import os, sys, time
+from agentfeedback.plugins.host import Host
+from agentfeedback.sessions.engine import Engine
+from agentfeedback.wire.encode import json_line
+engine = Engine(os.environ, host=Host(os.environ), now=lambda: time.time_ns() + 10_000_000_000)
+sys.stdout.buffer.write(json_line(engine.listing(None, None, False)))
+"""
 
 
 def rollout(cwd: str = "/srv/app/api") -> list[bytes]:
@@ -28,7 +39,7 @@ def rollout(cwd: str = "/srv/app/api") -> list[bytes]:
 
 
 def settle(*paths: Path) -> None:
-    """Make files look written long ago; only their change time stays, so wait for that one."""
+    """Make files look written long ago; their change time stays, so the first listing is by a later clock."""
     for path in paths:
         os.utime(path, (1_700_000_000, 1_700_000_000))
 
@@ -41,8 +52,7 @@ def filled(machine: Machine) -> tuple[Machine, list[Path]]:
         machine.codex("c1", rollout()),
     ]
     settle(*paths)
-    time.sleep(2.1)
-    machine.sessions("list")
+    machine.list_later()
     return machine, paths
 
 
@@ -134,7 +144,7 @@ def test_a_cache_that_is_not_whole_is_made_anew(
         else:
             path.write_bytes(content)
             path.chmod(0o666)
-    assert machine.sessions("list") == before
+    assert machine.list_later() == before
     assert machine.sessions("list") == before
     if what != "folder":
         assert [stat.S_IMODE(path.stat().st_mode) for path in cache_files(machine)] == [
@@ -149,7 +159,7 @@ def test_the_cache_is_made_for_its_owner_alone(filled: tuple[Machine, list[Path]
     shutil.rmtree(machine.home / ".cache")
     before = os.umask(0o022)
     try:
-        machine.sessions("list")
+        machine.list_later()
     finally:
         os.umask(before)
     folders = [path for path in machine.home.glob(".cache/**/") if path.is_dir()]
@@ -172,8 +182,7 @@ def test_the_cache_holds_no_text_of_a_log(machine: Machine) -> None:
         "s1", [prompt("u1", "Zanzibar"), call("a1", "t1", "quux"), failed("r1", "t1", "Yonder")]
     )
     settle(path)
-    time.sleep(2.1)
-    machine.sessions("list")
+    machine.list_later()
     (kept,) = [
         file.read_bytes() for file in cache_files(machine) if b"s1.jsonl" in file.read_bytes()
     ]
@@ -197,7 +206,7 @@ def test_two_processes_at_once_agree(filled: tuple[Machine, list[Path]]) -> None
         path.unlink()
     running = [
         subprocess.Popen(
-            machine.argv("sessions", "list", "--json"), env=machine.environ, stdout=subprocess.PIPE
+            [sys.executable, "-c", LIST_LATER], env=machine.environ, stdout=subprocess.PIPE
         )
         for _ in range(6)
     ]
@@ -214,8 +223,7 @@ def test_a_side_file_that_says_another_directory_is_seen(machine: Machine) -> No
     log = folder / "events.jsonl"
     log.write_bytes(line(id="e1", type="user.message", data={"content": "fix it"}) + b"\n")
     settle(log)
-    time.sleep(2.1)
-    assert [item["cwds"] for item in machine.sessions("list")["sessions"]] == [["/srv/app/one"]]
+    assert [item["cwds"] for item in machine.list_later()["sessions"]] == [["/srv/app/one"]]
     (folder / "workspace.yaml").write_text("cwd: /srv/app/two\n")
     assert [item["cwds"] for item in machine.sessions("list")["sessions"]] == [["/srv/app/two"]]
 
@@ -231,8 +239,7 @@ def test_times_the_cache_cannot_hold_are_read_each_time(
         record = line(type="user", uuid="u1", cwd="/srv/app/shop", timestamp=time_of_year)
         odd[time_of_year] = machine.claude(f"odd{year}", [record])
         settle(odd[time_of_year])
-    time.sleep(2.1)
-    listed = machine.sessions("list")
+    listed = machine.list_later()
     assert {item["start"] for item in listed["sessions"]} > set(odd)
     assert machine.sessions("list") == listed
     assert opened(machine, [*odd.values(), *paths], "list") == [1, 1, 1, 1, 0, 0]
@@ -255,8 +262,7 @@ def test_only_caches_leave_the_folder(filled: tuple[Machine, list[Path]]) -> Non
     with paths[0].open("ab") as file:
         file.write(prompt("u2") + b"\n")
     settle(paths[0])
-    time.sleep(2.1)
-    machine.sessions("list")
+    machine.list_later()
     left = {path.name for path in documents.iterdir()}
     assert left >= set(others)
     assert not left & set(old)
@@ -269,10 +275,10 @@ def test_a_file_written_during_a_long_scan_is_not_kept(tmp_path: Path) -> None:
     from agentfeedback.sessions.facts_cache import FactsCache
     from agentfeedback.wire.records import Counts
 
-    cache = FactsCache(str(tmp_path), "x", "/x")
-    now = time.time_ns()
-    times = {"fresh": now - 1_900_000_000, "settled": now - 10_000_000_000}
-    time.sleep(0.3)  # the fresh file is more than two seconds old by now
+    clock = [10_000_000_000]
+    cache = FactsCache(str(tmp_path), "x", "/x", now=lambda: clock[0])
+    times = {"fresh": clock[0] - 1_900_000_000, "settled": clock[0] - 2_100_000_000}
+    clock[0] += 300_000_000  # the fresh file is more than two seconds old by now
     for name, at in times.items():
         session = Session("x", name, f"/x/{name}", at, inode=1, ctime=at)
         cache.keep(Reader(), session, Place(), LogFacts(None, None, ["/x"], Counts(), 1, ""))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentfeedback.digest.detect import is_event
@@ -86,6 +86,7 @@ def status_of(log: Any, span: str) -> str | None:
     return status
 
 
+@settings(deadline=None)
 @given(steps=steps)
 def test_every_event_is_told_once_however_a_log_is_cut(
     new_log: Any, steps: list[tuple[str, int]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agentfeedback.reading.drift import Survey
@@ -41,6 +43,16 @@ from agentfeedback_claude_code.reader import ClaudeCode
             [],
             [("user/tool_result/text", "message.content.content.novel")],
         ),
+        (
+            b'{"type":"user","toolDenialKind":"novel","promptSource":"typed","origin":{"kind":"new","x":1}}',
+            [],
+            [("user", "toolDenialKind=novel"), ("user", "origin.kind=new")],
+        ),
+        (
+            b'{"type":"queue-operation","operation":"shuffle"}',
+            [],
+            [("queue-operation", "operation=shuffle")],
+        ),
     ],
 )
 def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[str, str]]) -> None:
@@ -48,3 +60,49 @@ def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[s
     survey = Survey(ClaudeCode().known())
     survey.see([line])
     assert (list(survey.types), list(survey.fields)) == (types, fields)
+
+
+REFUSAL = "The user doesn't want to proceed with this tool use. STOP."
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "version", "members", "unknown"),
+    [
+        ("Edit", "A new way to say no", "2.1.400", {}, True),
+        ("Edit", "<tool_use_error>A new way to fail</tool_use_error>", "2.1.400", {}, True),
+        ("Bash", "A new way to say no", "2.1.400", {}, True),
+        ("Bash", "A new way to say no", "2.1.197", {}, False),
+        ("Bash", "What the command printed", "2.0.0", {}, False),
+        ("Bash", "Exit code 1\nwhat the command printed", "2.1.400", {}, False),
+        ("Bash", "<tool_use_error>A new way to fail</tool_use_error>", "2.1.197", {}, True),
+        (
+            "Edit",
+            "No, the other file",
+            "2.0.2",
+            {"toolUseResult": "Error: No, the other file"},
+            False,
+        ),
+        ("Edit", "A new way", "2.1.400", {"toolDenialKind": "permission-rule"}, False),
+        ("Edit", "A new way", "2.1.400", {"permissionDecision": {"decision": "accept"}}, False),
+        ("Edit", REFUSAL, "2.1.400", {}, False),
+        ("Read", "<tool_use_error>File does not exist.</tool_use_error>", "2.1.400", {}, False),
+        ("Read", "EISDIR: illegal operation", "2.1.400", {}, False),
+        ("Read", "", "2.1.400", {}, False),
+        ("mcp__desk__ask", "What a server says", "2.1.400", {}, False),
+        ("Secret", "What nobody knows", "2.1.400", {}, False),
+    ],
+)
+def test_a_new_text_of_an_error_is_told(
+    tool: str, text: str, version: str, members: dict[str, object], unknown: bool
+) -> None:
+    """A failed result of the harness's own tool, in words that no rule knows, is counted by its tool alone."""
+    use = {"type": "tool_use", "id": "t1", "name": tool, "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": text}
+    lines = [
+        {"type": "assistant", "version": version, "message": {"content": [use]}},
+        {"type": "user", "version": version, "message": {"content": [result]}, **members},
+        {"type": "api-request-blob", "message": {"content": [use, result]}},
+    ]
+    survey = Survey(ClaudeCode().known())
+    survey.see([json.dumps(line).encode() for line in lines])
+    assert dict(survey.types) == ({f"user/tool_result/text of {tool}": 1} if unknown else {})

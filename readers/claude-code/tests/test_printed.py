@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP."
@@ -77,6 +77,7 @@ def session(new_log: Any, version: str, text: str, code: int | None, shape: str)
     return log
 
 
+@settings(deadline=None)
 @given(
     version=versions,
     text=texts,
@@ -94,6 +95,7 @@ def test_what_a_command_prints_changes_nothing(
     assert facts(session(new_log, version, before + text + behind, code, shape)) == plain
 
 
+@settings(deadline=None)
 @given(text=texts, source=st.sampled_from(("typed", "queued", "sdk")), behind=around)
 def test_what_a_person_pastes_is_a_prompt(
     new_log: Any, text: str, source: str, behind: str
@@ -110,6 +112,7 @@ def test_what_a_person_pastes_is_a_prompt(
     assert log.told().counts().interrupts == 0
 
 
+@settings(deadline=None)
 @given(text=texts, behind=around)
 def test_a_fixed_text_within_a_prompt_is_the_persons(new_log: Any, text: str, behind: str) -> None:
     """Without marks a text that stands within a person's words is theirs, in all versions."""
@@ -122,6 +125,7 @@ def test_a_fixed_text_within_a_prompt_is_the_persons(new_log: Any, text: str, be
     assert log.told().counts().interrupts == 0
 
 
+@settings(deadline=None)
 @given(
     text=texts,
     kind=st.sampled_from(("system", "summary", "last-prompt", "api-request-blob", "file")),

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -15,6 +16,9 @@ from unittest import mock
 import pytest
 
 from agentfeedback.cli.main import main
+from agentfeedback.plugins.host import Host
+from agentfeedback.sessions.engine import Engine
+from agentfeedback.wire.encode import plain
 
 LINES = (
     b'{"role":"user","message":{"content":[{"type":"text","text":"<user_query>fix it</user_query>"}]}}\n'
@@ -79,6 +83,18 @@ class Machine:
         """The Cursor sessions listed, by id."""
         listing = self.json("list", "--harness", "cursor", *words)
         return {session["session_id"]: session for session in listing["sessions"]}
+
+    def list_later(self) -> list[dict[str, Any]]:
+        """The Cursor sessions by a clock ten seconds ahead, to which files written just now are settled."""
+        engine = Engine(
+            self.environ,
+            host=Host(self.environ),
+            now=lambda: time.time_ns() + 10_000_000_000,
+        )
+        found: list[dict[str, Any]] = plain(engine.listing("cursor", None, unprocessed=False))[
+            "sessions"
+        ]
+        return found
 
     def transcript(self, id: str, data: bytes = LINES, *, ide: bool = False) -> Path:
         folder = self.home / ".cursor/projects/home-u-app/agent-transcripts"

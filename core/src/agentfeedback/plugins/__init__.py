@@ -9,98 +9,30 @@ from agentfeedback.foundation.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentfeedback.config.file import (
-        Config as Config,
-    )
-    from agentfeedback.digest.build import (
-        BuiltDigest as BuiltDigest,
-    )
-    from agentfeedback.digest.caps import (
-        Caps as Caps,
-    )
-    from agentfeedback.digest.detect import (
-        Detector as Detector,
-    )
-    from agentfeedback.digest.detect import (
-        Finding as Finding,
-    )
+    from agentfeedback.config.file import Config
+    from agentfeedback.digest.build import BuiltDigest
+    from agentfeedback.digest.caps import Caps
+    from agentfeedback.digest.detect import Detector, Finding
     from agentfeedback.foundation.errors import (
-        AgentFeedbackError as AgentFeedbackError,
+        AgentFeedbackError,
+        ConfigError,
+        PluginError,
+        StoreError,
+        UsageError,
     )
-    from agentfeedback.foundation.errors import (
-        ConfigError as ConfigError,
-    )
-    from agentfeedback.foundation.errors import (
-        PluginError as PluginError,
-    )
-    from agentfeedback.foundation.errors import (
-        StoreError as StoreError,
-    )
-    from agentfeedback.foundation.errors import (
-        UsageError as UsageError,
-    )
-    from agentfeedback.foundation.paths import (
-        cache_directory as cache_directory,
-    )
-    from agentfeedback.foundation.paths import (
-        env_directory as env_directory,
-    )
-    from agentfeedback.harness_hooks import session_cache as session_cache
-    from agentfeedback.harness_hooks.installer import Installer as Installer
-    from agentfeedback.plugins.doctor_section import (
-        DoctorContext as DoctorContext,
-    )
-    from agentfeedback.plugins.doctor_section import (
-        DoctorSection as DoctorSection,
-    )
-    from agentfeedback.plugins.hookspecs import (
-        hookimpl as hookimpl,
-    )
-    from agentfeedback.policy.rules import (
-        Verdict as Verdict,
-    )
-    from agentfeedback.reading.reader import (
-        Place as Place,
-    )
-    from agentfeedback.reading.reader import (
-        Session as Session,
-    )
-    from agentfeedback.reading.timeline import (
-        Call as Call,
-    )
-    from agentfeedback.reading.timeline import (
-        Entry as Entry,
-    )
-    from agentfeedback.reading.timeline import (
-        Timeline as Timeline,
-    )
-    from agentfeedback.scrub.formats import (
-        Format as Format,
-    )
-    from agentfeedback.state.state_store import (
-        StateStore as StateStore,
-    )
-    from agentfeedback.state.watermark import (
-        Digested as Digested,
-    )
-    from agentfeedback.state.watermark import (
-        SessionRow as SessionRow,
-    )
-    from agentfeedback.state.watermark import (
-        WatermarkStore as WatermarkStore,
-    )
-    from agentfeedback.terminal.arguments import (
-        Command as Command,
-    )
-    from agentfeedback.terminal.arguments import (
-        Flag as Flag,
-    )
-    from agentfeedback.terminal.arguments import (
-        Parsed as Parsed,
-    )
-    from agentfeedback.wire.records import (
-        Digest as Digest,
-    )
+    from agentfeedback.foundation.paths import cache_directory, env_directory
+    from agentfeedback.harness_hooks import session_cache
+    from agentfeedback.harness_hooks.installer import Installer
+    from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
+    from agentfeedback.plugins.hookspecs import hookimpl
+    from agentfeedback.policy.rules import Verdict
+    from agentfeedback.reading.reader import Place, Session
+    from agentfeedback.reading.timeline import Call, Entry, Timeline
+    from agentfeedback.scrub.formats import Format
+    from agentfeedback.state.state_store import StateStore
+    from agentfeedback.state.watermark import Digested, SessionRow, WatermarkStore
+    from agentfeedback.terminal.arguments import Command, Flag, Parsed
+    from agentfeedback.wire.records import Digest
 
 _MODULES = {
     "AgentFeedbackError": "agentfeedback.foundation.errors",

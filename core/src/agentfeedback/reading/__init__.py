@@ -1,6 +1,6 @@
 """What authors of readers import; everything else of this package may change without notice.
 
-Name by name in `docs/reference/reader-api.md`.
+Name by name in `docs/reference/readers.md`.
 """
 
 from __future__ import annotations
@@ -9,113 +9,40 @@ from agentfeedback.foundation.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentfeedback.foundation import times as times
-    from agentfeedback.foundation.errors import (
-        AgentFeedbackError as AgentFeedbackError,
-    )
-    from agentfeedback.foundation.errors import (
-        reason_of as reason_of,
-    )
-    from agentfeedback.foundation.files import (
-        open_regular as open_regular,
-    )
-    from agentfeedback.foundation.files import (
-        small_file as small_file,
-    )
-    from agentfeedback.reading.drift import (
-        Fields as Fields,
-    )
-    from agentfeedback.reading.drift import (
-        Known as Known,
-    )
-    from agentfeedback.reading.log import (
-        FileLog as FileLog,
-    )
-    from agentfeedback.reading.log import (
-        Log as Log,
-    )
-    from agentfeedback.reading.log import (
-        RowLog as RowLog,
-    )
-    from agentfeedback.reading.log import (
-        UnreadableLog as UnreadableLog,
-    )
-    from agentfeedback.reading.log import (
-        first_line as first_line,
-    )
+    from agentfeedback.foundation import times
+    from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
+    from agentfeedback.foundation.files import open_regular, small_file
+    from agentfeedback.reading.document import DocumentLog, ManyFilesLog
+    from agentfeedback.reading.drift import Fields, Known
+    from agentfeedback.reading.log import FileLog, Log, RowLog, UnreadableLog, first_line
     from agentfeedback.reading.reader import (
-        Encoding as Encoding,
-    )
-    from agentfeedback.reading.reader import (
-        Home as Home,
-    )
-    from agentfeedback.reading.reader import (
-        Place as Place,
-    )
-    from agentfeedback.reading.reader import (
-        Reader as Reader,
-    )
-    from agentfeedback.reading.reader import (
-        Report as Report,
-    )
-    from agentfeedback.reading.reader import (
-        Session as Session,
-    )
-    from agentfeedback.reading.reader import (
-        StoreState as StoreState,
-    )
-    from agentfeedback.reading.reader import (
-        declared_paths as declared_paths,
+        Encoding,
+        Home,
+        Place,
+        Reader,
+        Report,
+        Session,
+        StoreState,
+        declared_paths,
     )
     from agentfeedback.reading.record import (
-        INVALID as INVALID,
+        INVALID,
+        Raw,
+        Record,
+        conform,
+        decoder,
+        dumps,
+        loads,
+        value,
     )
-    from agentfeedback.reading.record import (
-        Raw as Raw,
-    )
-    from agentfeedback.reading.record import (
-        Record as Record,
-    )
-    from agentfeedback.reading.record import (
-        conform as conform,
-    )
-    from agentfeedback.reading.record import (
-        decoder as decoder,
-    )
-    from agentfeedback.reading.record import (
-        dumps as dumps,
-    )
-    from agentfeedback.reading.record import (
-        loads as loads,
-    )
-    from agentfeedback.reading.record import (
-        value as value,
-    )
-    from agentfeedback.reading.refs import (
-        valid_id as valid_id,
-    )
-    from agentfeedback.reading.sink import (
-        Sink as Sink,
-    )
-    from agentfeedback.reading.sink import (
-        Status as Status,
-    )
-    from agentfeedback.reading.sqlite.database import (
-        CHANGED as CHANGED,
-    )
-    from agentfeedback.reading.sqlite.database import (
-        Snapshot as Snapshot,
-    )
-    from agentfeedback.reading.sqlite.database import (
-        SqliteSnapshots as SqliteSnapshots,
-    )
-    from agentfeedback.reading.sqlite.database import (
-        Stale as Stale,
-    )
+    from agentfeedback.reading.refs import valid_id
+    from agentfeedback.reading.sink import Sink, Status
+    from agentfeedback.reading.sqlite.database import CHANGED, Snapshot, SqliteSnapshots, Stale
 
 _MODULES = {
     "AgentFeedbackError": "agentfeedback.foundation.errors",
     "CHANGED": "agentfeedback.reading.sqlite.database",
+    "DocumentLog": "agentfeedback.reading.document",
     "Encoding": "agentfeedback.reading.reader",
     "Fields": "agentfeedback.reading.drift",
     "FileLog": "agentfeedback.reading.log",
@@ -123,6 +50,7 @@ _MODULES = {
     "INVALID": "agentfeedback.reading.record",
     "Known": "agentfeedback.reading.drift",
     "Log": "agentfeedback.reading.log",
+    "ManyFilesLog": "agentfeedback.reading.document",
     "Place": "agentfeedback.reading.reader",
     "Raw": "agentfeedback.reading.record",
     "Reader": "agentfeedback.reading.reader",
@@ -154,12 +82,14 @@ __all__ = [
     "CHANGED",
     "INVALID",
     "AgentFeedbackError",
+    "DocumentLog",
     "Encoding",
     "Fields",
     "FileLog",
     "Home",
     "Known",
     "Log",
+    "ManyFilesLog",
     "Place",
     "Raw",
     "Reader",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import orjson
 
 from agentfeedback.digest.build import BuiltDigest, Digester, TooLarge, smallest
@@ -123,10 +121,13 @@ class DigestRunner:
     def _defer(self, session: Session) -> None:
         self._run.deferred.append(self._scrubber.text(session.ref))
 
-    def finish(self, store: WatermarkStore) -> wire.DigestRun:
-        """Write the watermarks of all sessions kept, in one transaction, and tell the listeners."""
+    def finish(self, store: WatermarkStore, now: int) -> wire.DigestRun:
+        """Write the watermarks of all sessions kept, in one transaction, and announce them.
+
+        `now` is the time that is stored, in nanoseconds since the epoch.
+        """
         if self._marks:
-            store.digested(self._marks, time.time_ns() // 1000)
+            store.digested(self._marks, now // 1000)
         for digest, mark in zip(self._run.sessions, self._marks, strict=True):
             self._host.announce("session_digested", digest=digest, watermark=mark)
         return self._run

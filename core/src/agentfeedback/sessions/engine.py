@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 class Engine:
     """One run over the stores below a home. `progress(label, total)` gives something to `step()` and `done()`.
 
-    `config` stands in for the file's, for who already read it (or could not).
+    `config` stands in for the file's, for who already read it (or could not). `now` is the clock, in
+    nanoseconds since the epoch.
     """
 
     def __init__(
@@ -51,7 +52,9 @@ class Engine:
         progress: Callable[[str, int], Any] | None = None,
         config: Config | None = None,
         cache: bool = True,
+        now: Callable[[], int] = time.time_ns,
     ) -> None:
+        self._now = now
         self.paths = Paths.of(environ, home)
         self.host = host
         self.caps = Caps()
@@ -113,7 +116,9 @@ class Engine:
         ]
         caches = (
             {
-                store.harness: FactsCache(self.paths.cache, store.harness, store.report.location)
+                store.harness: FactsCache(
+                    self.paths.cache, store.harness, store.report.location, now=self._now
+                )
                 for store in stores
             }
             if self._cache
@@ -245,7 +250,7 @@ class Engine:
         )
 
     def _finished(self, run: DigestRunner) -> wire.DigestRun:
-        result = run.finish(self.store)
+        result = run.finish(self.store, self._now())
         self._finish(
             "digest",
             digested=len(result.sessions),
@@ -259,7 +264,7 @@ class Engine:
     def mark(self, refs: Sequence[Ref], outcome: str, uids: Sequence[str]) -> wire.Marked:
         """Record what became of sessions; all refs or none."""
         self.store.mark(
-            [(ref.harness, ref.id) for ref in refs], outcome, list(uids), time.time_ns() // 1000
+            [(ref.harness, ref.id) for ref in refs], outcome, list(uids), self._now() // 1000
         )
         for ref in refs:
             self.host.announce("session_marked", ref=str(ref), outcome=outcome, uids=list(uids))

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import time
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,13 +24,16 @@ from agentfeedback.reading.log import UnreadableLog
 from agentfeedback.reading.reader import Place, Reader, Session
 from agentfeedback.wire.records import Counts
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 #: A file written this shortly before it was read (nanoseconds) may be written again within one tick of
 #: its clock, unseen: its facts are not kept.
 _SETTLED = 2_000_000_000
 _VERSION = f"1/{__version__}"
 _LARGEST = 256 << 20
-#: Caches of stores that nobody listed for so long (seconds) are removed.
-_FORGOTTEN = 30 * 86_400
+#: Caches of stores that nobody listed for so long (nanoseconds) are removed.
+_FORGOTTEN = 30 * 86_400 * 1_000_000_000
 _SUFFIX = ".msgpack"
 _OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.[0-9a-f]+)?", re.DOTALL)
 
@@ -55,9 +59,19 @@ class _File(msgspec.Struct):
 
 
 class FactsCache:
-    """The facts of one store's sessions; `directory` is the program's cache directory."""
+    """The facts of one store's sessions.
 
-    def __init__(self, directory: str, harness: str, location: str) -> None:
+    `directory` is the program's cache directory, `now` the clock in nanoseconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        harness: str,
+        location: str,
+        *,
+        now: Callable[[], int] = time.time_ns,
+    ) -> None:
         name = hashlib.sha256(f"{harness}\0{location}".encode("utf-8", "replace")).hexdigest()[:24]
         self._folder = os.path.join(directory, "listing")
         self._path = os.path.join(self._folder, f"{harness}-{name}{_SUFFIX}")
@@ -65,7 +79,8 @@ class FactsCache:
         self._now: dict[str, _Kept] = {}
         self._changed = False
         # Before anything is read: what is written while a long scan runs is too new as well.
-        self._began = time.time_ns()
+        self._clock = now
+        self._began = now()
 
     def find(self, reader: Reader, session: Session) -> tuple[LogFacts, Place, bool] | None:
         """The facts of an unchanged session, where it declared to have run, and whether the log itself declares that.
@@ -138,7 +153,7 @@ class FactsCache:
             except OSError:
                 os.unlink(temporary)
                 raise
-            _forget(self._folder)
+            _forget(self._folder, self._clock())
         except OSError:
             return
 
@@ -182,12 +197,11 @@ def _read(path: str) -> dict[str, _Kept]:
     return whole.sessions if whole.version == _VERSION else {}
 
 
-def _forget(folder: str) -> None:
+def _forget(folder: str, now: int) -> None:
     """Remove caches nobody used for long, and what killed runs left; the folder may be a link to one of other files."""
-    now = time.time()
     with os.scandir(folder) as entries:
         for entry in entries:
             if not _OURS.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
                 continue
-            if now - entry.stat(follow_symlinks=False).st_mtime > _FORGOTTEN:
+            if now - entry.stat(follow_symlinks=False).st_mtime_ns > _FORGOTTEN:
                 os.unlink(entry.path)

@@ -175,6 +175,13 @@ def replaced(owner: Any, **values: Any) -> Iterator[None]:
         yield
 
 
+def content_files(path: str) -> list[str]:
+    """Return the files that hold a session: the one it is listed by, or those in its folder."""
+    if not os.path.isdir(path):
+        return [path]
+    return sorted(each.path for each in os.scandir(path) if each.is_file(follow_symlinks=False))
+
+
 def no_faults(what: str, faults: Sequence[str]) -> None:
     """Fail with the faults, the first few in full."""
     if faults:

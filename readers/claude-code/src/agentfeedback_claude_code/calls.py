@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentfeedback.reading import Sink, Status, value
-from agentfeedback_claude_code.lines import Block, Line, TextItem, joined
+from agentfeedback_claude_code.lines import CONTENT, Block, Line, text_of
 from agentfeedback_claude_code.notices import FailedTask
 from agentfeedback_claude_code.results import (
     HELD,
@@ -15,7 +15,6 @@ from agentfeedback_claude_code.results import (
     was_interrupted,
 )
 
-_CONTENT = str | list[TextItem] | None
 #: The most results that wait for a call recorded behind them. In real logs one or two wait.
 _MOST_EARLY = 1024
 
@@ -109,9 +108,7 @@ class Calls:
             return
         failure = None
         if block.is_error or was_interrupted(line):
-            content = value(block.content, _CONTENT)
-            text = content if isinstance(content, str) else joined(content) if content else ""
-            failure = Failure.of(line, text)
+            failure = Failure.of(line, text_of(value(block.content, CONTENT)))
         if call is not None:
             self._settle(id, call, failure)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentfeedback.reading import Fields, Known
+from agentfeedback_claude_code.texts import UnknownTexts
 
 _RESULT_ITEM = Fields(
     by="type",
@@ -30,6 +31,14 @@ _MESSAGE = Fields(
     stop_sequence type usage
     """,
     inside={"content": _BLOCK},
+)
+#: Who wrote a text, by the harness's mark.
+_ORIGIN = Fields("kind", open=True, words={"kind": "human task-notification teammate"})
+_DECISION = Fields("decision", open=True, words={"decision": "accept reject"})
+_PROGRESS = Fields(
+    "type",
+    open=True,
+    words={"type": "agent_progress bash_progress hook_progress mcp_progress"},
 )
 _ATTACHMENT = Fields(
     by="type",
@@ -75,7 +84,9 @@ _ATTACHMENT = Fields(
             """
             commandMode delivery_id humanTurn isMeta origin prompt rowSource runId source_uuid
             timestamp
-            """
+            """,
+            inside={"origin": _ORIGIN},
+            words={"commandMode": "prompt task-notification"},
         ),
         "remote_session_change": Fields("commit managedCommit managedPr pr sendUserFileHint url"),
         "session_context": Fields("context"),
@@ -109,6 +120,7 @@ _SYSTEM = Fields(
 )
 
 KNOWN = Known(
+    texts=UnknownTexts,
     verified=("1.0.0", "2.0.0", "2.0.60", "2.1.64", "2.1.197", "2.1.290", "2.1.332"),
     version="version",
     records=Fields(
@@ -124,7 +136,18 @@ KNOWN = Known(
                 sourceToolAssistantUUID sourceToolUseID thinkingMetadata toolDenialBeforeRun
                 toolDenialKind toolEndsTurn toolUseResult todos turnCompanion turnOrigin turnPosition userFeedback
                 """,
-                inside={"message": _MESSAGE},
+                inside={
+                    "message": _MESSAGE,
+                    "origin": _ORIGIN,
+                    "permissionDecision": _DECISION,
+                },
+                words={
+                    "promptSource": "typed queued sdk system",
+                    "toolDenialKind": """
+                        automode-blocked automode-parsing-error automode-unavailable cancelled
+                        interrupted permission-rule user-rejected
+                    """,
+                },
             ),
             "assistant": Fields(
                 _ENTRY
@@ -171,8 +194,13 @@ KNOWN = Known(
             "last-prompt": Fields("explicit lastPrompt leafUuid"),
             "mode": Fields("mode"),
             "permission-mode": Fields("permissionMode"),
-            "queue-operation": Fields("commandUuid content deliveryId operation reason timestamp"),
-            "progress": Fields(_ENTRY + " data parentToolUseID toolUseID"),
+            "queue-operation": Fields(
+                "commandUuid content deliveryId operation reason timestamp",
+                words={"operation": "dequeue enqueue popAll remove"},
+            ),
+            "progress": Fields(
+                _ENTRY + " data parentToolUseID toolUseID", inside={"data": _PROGRESS}
+            ),
             "summary": Fields("leafUuid summary"),
             "tools-used": Fields("tools"),
             "worktree-state": Fields("worktreeSession"),

@@ -98,6 +98,17 @@ class Line(Record, rename="camel"):
     parent_tool_use_id: str | None = msgspec.field(default=None, name="parentToolUseID")
 
 
+#: What the content of a result, or a text of the queue, may be.
+CONTENT = str | list[TextItem] | None
+
+
+def text_of(content: str | list[TextItem] | list[Block] | None) -> str:
+    """A content as text; its items of other types are left out."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return joined(content)
+
+
 def joined(items: list[TextItem] | list[Block]) -> str:
     """The texts of the items of type `text`, joined by LF."""
     return "\n".join(item.text for item in items if item.type == "text" and item.text is not None)

@@ -25,6 +25,9 @@ _LEFT_OPEN = "[Tool call interrupted: the session ended before this call's resul
 #: How much of a failed result is kept while its call is not known yet, in characters.
 HELD = 4096
 
+#: From this version on a refusal has a `toolDenialKind`, whatever its words; no version between this
+#: and 2.1.197 was run.
+_KINDS_SINCE = (2, 1, 290)
 _COMMANDS = frozenset({"Bash", "PowerShell"})
 _AGENTS = frozenset({"Agent", "Task"})
 _EDITS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
@@ -114,6 +117,23 @@ class Failure:
     def may_have_run(self) -> bool:
         """Whether the call was rejected and nothing says that it had not begun."""
         return self.rejected and not self.before_run and self.decision != "reject"
+
+
+def is_ruled(failure: Failure, tool: str) -> bool:
+    """Whether a rule knows what the failure says, or its text is output that may be anything.
+
+    Of an error the harness's own word is known, and the first line of a command. The words of a hook
+    and of a person are expected only in the versions that write them without a member that says so.
+    """
+    text, version = failure.text, failure.version
+    if failure.interrupted or failure.kind is not None or failure.decision is not None:
+        return True
+    if text.startswith((_INTERRUPT, _LEFT_OPEN)) or _says_denied(text, tool):
+        return True
+    if tool in _COMMANDS:
+        words = version is None or version < _KINDS_SINCE
+        return _RAN.match(text) is not None or (words and not text.startswith(_TOOL_ERROR))
+    return _says_no(failure, tool)
 
 
 def was_interrupted(line: Line) -> bool:

@@ -12,7 +12,7 @@ from agentfeedback_claude_code.lines import (
     Line,
     Message,
     Progress,
-    joined,
+    text_of,
 )
 from agentfeedback_claude_code.notices import failed_task
 from agentfeedback_claude_code.queue import ATTACHED_SINCE, Bringer, Once, Queue
@@ -128,7 +128,7 @@ class Transcript:
             self._calls.add(id, tool, message_id)
 
     def _user(self, line: Line, content: str | list[Block]) -> None:
-        text = content if isinstance(content, str) else joined(content)
+        text = text_of(content)
         answers, self._caveat = self._caveat, bool(line.is_meta) and text.startswith(CAVEATS)
         repeated = self._history.repeats(line, text)
         marker = text in MARKERS and _is_unmarked(line) and not line.is_meta
@@ -149,7 +149,7 @@ class Transcript:
         if attachment.type != "queued_command" or not content or line.is_sidechain:
             return
         if mode == "task-notification":
-            self._notice(content if isinstance(content, str) else joined(content))
+            self._notice(text_of(content))
         elif mode == "prompt" and not (line.is_meta or attachment.is_meta):
             kind = attachment.origin.kind if attachment.origin is not None else None
             text, image = typed(content)

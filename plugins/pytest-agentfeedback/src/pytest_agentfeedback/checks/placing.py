@@ -10,7 +10,7 @@ import pytest
 
 from agentfeedback.reading.log import Log
 from pytest_agentfeedback.audit import watching
-from pytest_agentfeedback.subject import Subject, no_faults, replaced
+from pytest_agentfeedback.subject import Subject, content_files, no_faults, replaced
 
 if TYPE_CHECKING:
     from agentfeedback.reading.reader import Reader, Session
@@ -86,7 +86,8 @@ class PlaceChecks(Subject):
         faults = []
         for session in self._some(self._find(self._own(bench).home)[0]):
             for name, content in _HOSTILE.items():
-                _write(session.path, content)
+                for path in content_files(session.path):
+                    _write(path, content)
                 for strict in (False, True):
                     try:
                         reader.place(session, strict=strict)

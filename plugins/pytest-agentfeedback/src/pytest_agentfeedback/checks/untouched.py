@@ -12,7 +12,7 @@ from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback.audit import watching
 from pytest_agentfeedback.corpus import FIRST_TIME
 from pytest_agentfeedback.recorder import Recorder
-from pytest_agentfeedback.subject import Subject, no_faults
+from pytest_agentfeedback.subject import Subject, content_files, no_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,8 @@ class StoreChecks(Subject):
         """A session file cut anywhere, emptied or overwritten never makes anything raise."""
         home = self._own(bench).home
         faults = []
-        for path in (session.path for session in self._some(self._find(home)[0])):
+        listed = (session.path for session in self._some(self._find(home)[0]))
+        for session_path, path in ((each, file) for each in listed for file in content_files(each)):
             with open(path, "rb") as file:
                 content = file.read()
             half = len(content) // 2
@@ -93,11 +94,11 @@ class StoreChecks(Subject):
                 ("random", hashlib.sha512(content).digest() * 8),
                 ("empty", b""),
             ):
-                with open(path, "wb") as file:
-                    file.write(damaged)
-                faults += _raised(f"{path}, {name}", self._read_all, home, path)
-            with open(path, "wb") as file:
-                file.write(content)
+                with open(path, "wb") as damaged_file:
+                    damaged_file.write(damaged)
+                faults += _raised(f"{path}, {name}", self._read_all, home, session_path)
+            with open(path, "wb") as damaged_file:
+                damaged_file.write(content)
         no_faults("a damaged file", faults)
 
     def _read_all(self, home: Path, only: str = "") -> list[Session]:
