@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 from agentfeedback.state.database import Database
 from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submissions.row import uuid7
 from agentfeedback_submissions.service import Service
-from agentfeedback_submissions.sqlite_store import DEDUPE_WINDOW_S, SqliteSubmissions, uuid7
+from agentfeedback_submissions.sqlite_store import SqliteSubmissions
+from agentfeedback_submissions.store import DEDUPE_WINDOW_S
 
 UID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 

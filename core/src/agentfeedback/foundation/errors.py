@@ -40,6 +40,10 @@ class StoreError(AgentFeedbackError):
     """The state database cannot be opened, read or written; nothing was changed."""
 
 
+class NewerStoreError(StoreError):
+    """The store was made by a newer agentfeedback; it is left as it is."""
+
+
 class PluginError(AgentFeedbackError):
     """A plugin the command cannot do without failed; the problem names the plugin."""
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
-from agentfeedback.foundation.errors import StoreError, reason_of
+from agentfeedback.foundation.errors import NewerStoreError, StoreError, reason_of
 from agentfeedback.state.migrations import MIGRATIONS
 
 APPLICATION_ID = 0x61667079
@@ -40,10 +40,6 @@ _REMEDIES = {
     sqlite3.SQLITE_READONLY: _PERMISSIONS,
 }
 _UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
-
-
-class NewerDatabase(StoreError):
-    """The database was made by a newer agentfeedback; it is left as it is."""
 
 
 class Database:
@@ -190,7 +186,7 @@ class Database:
             newer = self._unopened(
                 f"it has version {version}, newer than {known}", "update agentfeedback"
             )
-            raise NewerDatabase(newer.problem, newer.remedy)
+            raise NewerStoreError(newer.problem, newer.remedy)
         return version
 
     def _foreign(self) -> StoreError:

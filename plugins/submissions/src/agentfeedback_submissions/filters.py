@@ -1,8 +1,6 @@
-"""What a list is narrowed by, and the page of it that is wanted (platform details 9). Pure: it makes SQL, and runs none."""
+"""What a list is narrowed by, and the page of it that is wanted. Pure."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from attrs import frozen
 
@@ -41,9 +39,12 @@ class Page:
 
 @frozen(eq=False)
 class Filters:
-    """Which rows match. `since` (included) and `until` (not included) are unix microseconds of the column `on`.
+    """Which rows match: those that meet every member that is set.
 
-    A client's own test reports match only where `hidden` says so, or where their kind is asked for.
+    `equal` are texts by name, each one of `EQUAL`: a column, or a member of the payload or context.
+    `since` (included) and `until` (not included) are unix microseconds of the column `on`, one of
+    `TIMES`. `q` is a text in the summary or the payload's JSON, without regard to case in ASCII. A
+    client's own test reports match only where `hidden` says so, or where their kind is asked for.
     """
 
     equal: dict[str, str]
@@ -57,38 +58,8 @@ class Filters:
     q: str = ""
     hidden: bool = False
 
-    def where(self, page: Page | None = None) -> tuple[str, list[Any]]:
-        """The WHERE clause with its values, also bounded by a page's cursor when one is given."""
-        clauses: list[str] = []
-        values: list[Any] = []
-
-        def add(clause: str, *given: Any) -> None:
-            clauses.append(clause)
-            values.extend(given)
-
-        for name, value in self.equal.items():
-            add(f"{name} = ?", value)
-        if self.schema_version is not None:
-            add("schema_version = ?", self.schema_version)
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The kinds that do not match, those that are hidden by default among them."""
         hidden = () if self.hidden or self.equal.get("kind") == HIDDEN else (HIDDEN,)
-        for kind in (*self.exclude_kind, *hidden):
-            add("kind <> ?", kind)
-        for column, wanted in (("processed_at", self.processed), ("redacted_at", self.redacted)):
-            if wanted is not None:
-                add(f"{column} IS {'NOT ' if wanted else ''}NULL")
-        if self.since is not None:
-            add(f"{self.on} >= ?", self.since)
-        if self.until is not None:
-            add(f"{self.on} < ?", self.until)
-        if self.q:
-            like = f"%{_escaped(self.q)}%"
-            add("(summary LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')", like, like)
-        if page is not None and page.before_id is not None:
-            add("id < ?", page.before_id)
-        if page is not None and page.after_id is not None:
-            add("id > ?", page.after_id)
-        return f" WHERE {' AND '.join(clauses)}" if clauses else "", values
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        return (*self.exclude_kind, *hidden)

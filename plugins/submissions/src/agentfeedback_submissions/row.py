@@ -1,13 +1,19 @@
-"""One row of the table of submissions, and the record the API shows of it. Pure (platform details 9 and 10)."""
+"""One row of the table of submissions: new, marked, a tombstone, and the record the API shows of it. Pure."""
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from agentfeedback.foundation.canonical import canonical
 from agentfeedback.foundation.json_text import RECORD_DEPTH, parse
 from agentfeedback_submissions.texts import time_form
+
+if TYPE_CHECKING:
+    from agentfeedback_submissions.envelope import Normalised
 
 #: What takes the place of a redacted payload.
 TOMBSTONE = {"redacted": True}
@@ -79,3 +85,48 @@ class SubmissionRow:
                 value = parse(value.encode(), depth=RECORD_DEPTH).value
             shown[name] = value
         return shown
+
+
+def new_row(envelope: Normalised, at: int) -> SubmissionRow:
+    """The row of a submission that arrives at a time in unix microseconds; its id is still 0."""
+    members = envelope.members
+    texts = ("key", "summary", "machine", "model", "harness", "project")
+    return SubmissionRow(
+        id=0,
+        uid=uuid7(at),
+        kind=members["kind"],
+        schema_version=members["schema_version"],
+        **{name: members.get(name) for name in texts},
+        occurred_at=envelope.occurred_at,
+        context=canonical(members["context"]).decode() if "context" in members else None,
+        payload=canonical(members["payload"]).decode(),
+        content_hash=envelope.content_hash,
+        created_at=at,
+    )
+
+
+def marked(row: SubmissionRow, members: Mapping[str, str], at: int) -> SubmissionRow:
+    """A row that is processed: the first time counts, and a member that is not given stays."""
+    given: dict[str, Any] = {name: members[name] for name in MARK if name in members}
+    return evolve(row, processed_at=at if row.processed_at is None else row.processed_at, **given)
+
+
+def unmarked(row: SubmissionRow) -> SubmissionRow:
+    """A row that is not processed."""
+    cleared: dict[str, Any] = dict.fromkeys(MARK)
+    return evolve(row, processed_at=None, **cleared)
+
+
+def redacted(row: SubmissionRow, at: int) -> SubmissionRow:
+    """The tombstone of a row: id, uid, key, hash, times and mark stay."""
+    payload = canonical(TOMBSTONE).decode()
+    return evolve(row, payload=payload, summary=None, context=None, redacted_at=at)
+
+
+def uuid7(at: int) -> str:
+    """A UUID of version 7 (RFC 9562) for a time in unix microseconds."""
+    milliseconds = max(0, at // 1000) & (1 << 48) - 1
+    value = milliseconds << 80 | 7 << 76 | secrets.randbits(12) << 64
+    value |= 2 << 62 | secrets.randbits(62)
+    text = f"{value:032x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

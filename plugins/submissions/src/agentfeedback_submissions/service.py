@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentfeedback.foundation.errors import StoreError
-from agentfeedback.state.database import NewerDatabase
+from agentfeedback.foundation.errors import NewerStoreError, StoreError
 from agentfeedback_submissions import kinds, queries
 from agentfeedback_submissions.envelope import EnvelopeRefused, normalise
 from agentfeedback_submissions.export import IMPORT_LIMIT, TYPE, lines, rows_of
@@ -25,15 +24,14 @@ from agentfeedback_submissions.response import (
     request_id,
 )
 from agentfeedback_submissions.row import SubmissionRow
-from agentfeedback_submissions.sqlite_store import SqliteSubmissions
-from agentfeedback_submissions.store import Mark
+from agentfeedback_submissions.store import Mark, SubmissionStore
 from agentfeedback_submissions.texts import time_form
 
 
 class Service:
     """The API over one store of submissions. `id` of each request is made where none is given."""
 
-    def __init__(self, submissions: SqliteSubmissions) -> None:
+    def __init__(self, submissions: SubmissionStore) -> None:
         self.submissions = submissions
 
     def create(self, body: bytes, id: str = "") -> ApiResponse:
@@ -58,10 +56,10 @@ class Service:
 
         def answer() -> ApiResponse:
             mark = queries.mark(body)
-            rows, _, _ = self.submissions.mark([queries.identifier(name)], mark)
-            if not rows:
+            done = self.submissions.mark([queries.identifier(name)], mark)
+            if not done.rows:
                 raise _missing(name)
-            return ApiResponse(200, rows[0].record())
+            return ApiResponse(200, done.rows[0].record())
 
         return self._answer(id, answer)
 
@@ -70,10 +68,14 @@ class Service:
 
         def answer() -> ApiResponse:
             ids, mark = queries.batch(body)
-            rows, changed, missing = self.submissions.mark(ids, mark)
+            done = self.submissions.mark(ids, mark)
             shown = _shown(mark)
-            shown |= {"updated": len(changed), "unchanged": len(rows) - len(changed)}
-            return ApiResponse(200, {**shown, "not_found": missing})
+            shown |= {
+                "updated": len(done.changed),
+                "unchanged": len(done.rows) - len(done.changed),
+                "not_found": list(done.missing),
+            }
+            return ApiResponse(200, shown)
 
         return self._answer(id, answer)
 
@@ -97,8 +99,8 @@ class Service:
 
         def answer() -> ApiResponse:
             filters, page = queries.exported(query)
-            rows, _, _ = self.submissions.page(filters, page)
-            text = b"".join(lines(rows, time.time_ns() // 1000))
+            found = self.submissions.page(filters, page)
+            text = b"".join(lines(found.rows, time.time_ns() // 1000))
             return ApiResponse(200, None, headers={"Content-Type": TYPE}, text=text)
 
         return self._answer(id, answer)
@@ -106,11 +108,11 @@ class Service:
     def everything(self, filters: Filters, after: int = 0) -> Iterator[SubmissionRow]:
         """All rows with a larger id that match, oldest first, read page by page."""
         while True:
-            rows, _, more = self.submissions.page(filters, Page(queries.PAGE, None, after))
-            yield from rows
-            if not more:
+            found = self.submissions.page(filters, Page(queries.PAGE, None, after))
+            yield from found.rows
+            if not found.more:
                 return
-            after = rows[-1].id
+            after = found.rows[-1].id
 
     def import_(self, body: bytes, id: str = "", *, limit: int = IMPORT_LIMIT) -> ApiResponse:
         """`POST /import`: an export of at most `limit` bytes, taken whole or not at all."""
@@ -118,16 +120,16 @@ class Service:
         def answer() -> ApiResponse:
             if len(body) > limit:
                 raise ApiError("request_too_large", f"an import takes at most {limit} bytes")
-            inserted, skipped, conflicts = self.submissions.insert_all(rows_of(body))
+            done = self.submissions.insert_all(rows_of(body))
             shown: dict[str, Any] = {
-                "imported": len(inserted),
-                "skipped": skipped,
-                "conflicts": len(conflicts),
+                "imported": len(done.rows),
+                "skipped": done.skipped,
+                "conflicts": len(done.conflicts),
             }
-            if conflicts:
-                shown["warnings"] = [_taken(row).plain() for row in conflicts]
-            if inserted:
-                shown |= {"first_id": inserted[0].id, "last_id": inserted[-1].id}
+            if done.conflicts:
+                shown["warnings"] = [_taken(row).plain() for row in done.conflicts]
+            if done.rows:
+                shown |= {"first_id": done.rows[0].id, "last_id": done.rows[-1].id}
             return ApiResponse(200, shown)
 
         return self._answer(id, answer)
@@ -173,32 +175,31 @@ class Service:
 
     def _list(self, query: Query) -> ApiResponse:
         asked = queries.listing(query)
-        rows, total, more = self.submissions.page(asked.filters, asked.page)
+        found = self.submissions.page(asked.filters, asked.page)
+        rows = found.rows
         shown: dict[str, Any] = {
             "submissions": [row.record(payload=asked.payload) for row in rows],
             "limit": asked.page.limit,
-            "total": total,
-            "has_more": more,
+            "total": found.total,
+            "has_more": found.more,
         }
         if asked.page.ascending:
             # Also at the end: whoever follows new submissions goes on from here.
             shown["next_after_id"] = rows[-1].id if rows else asked.page.after_id
-        elif more:
+        elif found.more:
             shown["next_before_id"] = rows[-1].id
         return ApiResponse(200, shown)
 
     def _stats(self, query: Query) -> ApiResponse:
         asked = queries.numbers(query)
-        total, unprocessed, groups, buckets = self.submissions.numbers(
-            asked.filters, asked.by, asked.bucket
-        )
-        shown: dict[str, Any] = {"total": total, "unprocessed": unprocessed}
+        found = self.submissions.counts(asked.filters, asked.by, asked.bucket)
+        shown: dict[str, Any] = {"total": found.total, "unprocessed": found.unprocessed}
         if asked.by:
-            kept = groups[: asked.top]
-            shown["groups"] = [_group(asked.by, found) for found in kept]
-            shown["other"] = total - sum(found[-1] for found in kept)
+            kept = found.groups[: asked.top]
+            shown["groups"] = [_group(asked.by, group) for group in kept]
+            shown["other"] = found.total - sum(group[-1] for group in kept)
         if asked.bucket:
-            shown["buckets"] = [{"start": time_form(at), "count": n} for at, n in buckets]
+            shown["buckets"] = [{"start": time_form(at), "count": n} for at, n in found.buckets]
         return ApiResponse(200, shown)
 
     def _answer(self, id: str, answer: Callable[[], ApiResponse]) -> ApiResponse:
@@ -207,7 +208,7 @@ class Service:
             reply = answer()
         except ApiError as refusal:
             return refusal.reply(id)
-        except NewerDatabase as error:
+        except NewerStoreError as error:
             detail = Detail(SCHEMA_TOO_NEW, "", str(error))
             return ApiError("unavailable", str(error), (detail,)).reply(id)
         except StoreError as error:

@@ -1,125 +1,118 @@
-"""The table of submissions in the data-directory database (platform details 2.6 and 10).
-
-Each method is one transaction. Every failure is the `StoreError` of `Database`.
-"""
+"""`SubmissionStore` in the data-directory database: each method is one transaction."""
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from attrs import evolve
 
-from agentfeedback.foundation.canonical import canonical
 from agentfeedback.state.database import Database
 from agentfeedback_submissions.envelope import Normalised
 from agentfeedback_submissions.filters import Filters, Page
-from agentfeedback_submissions.row import COLUMNS, MARK, TOMBSTONE, SubmissionRow
-from agentfeedback_submissions.store import Created, Mark
+from agentfeedback_submissions.row import (
+    COLUMNS,
+    MARK,
+    SubmissionRow,
+    marked,
+    new_row,
+    redacted,
+    unmarked,
+)
+from agentfeedback_submissions.store import (
+    DEDUPE_WINDOW_S,
+    Counts,
+    Created,
+    FoundPage,
+    Inserted,
+    Mark,
+    Marked,
+)
 
-#: How long a keyless submission of equal content is taken for the same one, in seconds.
-DEDUPE_WINDOW_S = 86_400
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM submissions"
 _INSERT = f"INSERT INTO submissions ({', '.join(COLUMNS[1:])}) VALUES ({', '.join('?' * (len(COLUMNS) - 1))})"
+_BY_ID = f"{_SELECT} WHERE id = ?"
+_BY_UID = f"{_SELECT} WHERE uid = ?"
 _KEYED = f"{_SELECT} WHERE kind = ? AND key = ?"
 _SAME = (
     f"{_SELECT} WHERE content_hash = ? AND processed_at IS NULL AND created_at > ?"
     " ORDER BY id DESC LIMIT 1"
 )
-_MARK = (
-    "UPDATE submissions SET processed_at = ?, verdict = ?, resolution = ?, ref = ?,"
-    " processed_by = ? WHERE id = ?"
-)
+_STAMP = ("processed_at", *MARK)
+_MARK = f"UPDATE submissions SET {', '.join(f'{name} = ?' for name in _STAMP)} WHERE id = ?"
 _REDACT = (
     "UPDATE submissions SET payload = ?, summary = NULL, context = NULL, redacted_at = ?"
     " WHERE id = ?"
 )
+_DAY = 86_400_000_000
+# The epoch was a Thursday; weeks start on Monday, four days after it. SQLite's % has the sign of its
+# left side, so a time before the epoch needs the second one.
+_BUCKETS = {
+    name: f"{{at}} - (({{at}} - {first}) % {length} + {length}) % {length}"
+    for name, first, length in (("day", 0, _DAY), ("week", 4 * _DAY, 7 * _DAY))
+}
 
 
 class SqliteSubmissions:
-    """The submissions in one database; `now` gives unix microseconds."""
+    """The submissions in one database; `now` gives unix microseconds. What only reads makes no database."""
 
-    def __init__(self, database: Database, *, now: Any = None) -> None:
+    def __init__(self, database: Database, *, now: Callable[[], int] | None = None) -> None:
         self._database = database
         self._now = now or (lambda: time.time_ns() // 1000)
 
     def create(self, envelope: Normalised) -> Created:
         """Insert a submission, or find the one it repeats: lookup and insert in one transaction."""
-        members = envelope.members
-        key = members.get("key")
+        key = envelope.members.get("key")
         with self._database.writing() as connection:
             now = self._now()
             if key is not None:
-                found = _one(connection, _KEYED, (members["kind"], key))
+                found = _one(connection, _KEYED, envelope.members["kind"], key)
                 if found is not None:
                     same = found.content_hash == envelope.content_hash
                     return Created(found, "duplicate" if same else "mismatch")
             else:
                 since = now - DEDUPE_WINDOW_S * 1_000_000
-                found = _one(connection, _SAME, (envelope.content_hash, since))
+                found = _one(connection, _SAME, envelope.content_hash, since)
                 if found is not None:
                     return Created(found, "duplicate")
-            row = SubmissionRow(
-                id=0,
-                uid=uuid7(now),
-                kind=members["kind"],
-                schema_version=members["schema_version"],
-                key=key,
-                **{
-                    name: members.get(name)
-                    for name in ("summary", "machine", "model", "harness", "project")
-                },
-                occurred_at=envelope.occurred_at,
-                context=canonical(members["context"]).decode() if "context" in members else None,
-                payload=canonical(members["payload"]).decode(),
-                content_hash=envelope.content_hash,
-                created_at=now,
-            )
-            return Created(_insert(connection, row), "new")
+            return Created(_insert(connection, new_row(envelope, now)), "new")
 
     def get(self, id: int) -> SubmissionRow | None:
-        """One row by id."""
+        """One row by its id."""
         with self._database.reading() as connection:
-            return (
-                None if connection is None else _one(connection, f"{_SELECT} WHERE id = ?", (id,))
-            )
+            return None if connection is None else _one(connection, _BY_ID, id)
 
     def by_uid(self, uid: str) -> SubmissionRow | None:
-        """One row by uid, in lower case."""
+        """One row by its uid, in lower case."""
         with self._database.reading() as connection:
-            if connection is None:
-                return None
-            return _one(connection, f"{_SELECT} WHERE uid = ?", (uid,))
+            return None if connection is None else _one(connection, _BY_UID, uid)
 
-    def page(self, filters: Filters, page: Page) -> tuple[list[SubmissionRow], int, bool]:
-        """A page of rows, how many match in all, and whether more follow in the page's direction."""
+    def page(self, filters: Filters, page: Page) -> FoundPage:
+        """A page of rows, newest first, or oldest first after an id."""
         with self._reading() as connection:
             if connection is None:
-                return [], 0, False
-            where, values = filters.where()
+                return FoundPage()
+            where, values = _where(filters)
             counted = connection.execute(f"SELECT count(*) FROM submissions{where}", values)
             total: int = counted.fetchone()[0]
-            bounded, bounds = filters.where(page)
+            bounded, bounds = _where(filters, page)
             order = "ASC" if page.ascending else "DESC"
             query = f"{_SELECT}{bounded} ORDER BY id {order} LIMIT ?"
             rows = [
                 SubmissionRow(*found)
                 for found in connection.execute(query, (*bounds, page.limit + 1))
             ]
-        return rows[: page.limit], total, len(rows) > page.limit
+        return FoundPage(rows[: page.limit], total, len(rows) > page.limit)
 
-    def numbers(
-        self, filters: Filters, groups: Sequence[str], bucket: str
-    ) -> tuple[int, int, list[tuple[Any, ...]], list[tuple[int, int]]]:
-        """How many match, how many of them are unprocessed, counts by group (most first) and by bucket start."""
-        where, values = filters.where()
+    def counts(self, filters: Filters, groups: Sequence[str] = (), bucket: str = "") -> Counts:
+        """How many rows match, in all, by columns, by day or week."""
+        where, values = _where(filters)
         with self._reading() as connection:
             if connection is None:
-                return 0, 0, [], []
+                return Counts()
             total, unprocessed = connection.execute(
                 f"SELECT count(*), count(*) - count(processed_at) FROM submissions{where}", values
             ).fetchone()
@@ -139,29 +132,28 @@ class SqliteSubmissions:
                     f" GROUP BY start HAVING start IS NOT NULL ORDER BY start",
                     values,
                 ).fetchall()
-        return total, unprocessed, grouped, buckets
+        return Counts(total, unprocessed, grouped, buckets)
 
-    def mark(
-        self, ids: Sequence[int], mark: Mark
-    ) -> tuple[list[SubmissionRow], list[int], list[int]]:
-        """Mark rows: the rows as they are now, the ids that changed, and the ids that are not there."""
+    def mark(self, ids: Sequence[int], mark: Mark) -> Marked:
+        """Mark rows, or take the mark back."""
+        unique = dict.fromkeys(ids)
+        if not self._database.exists():
+            return Marked(missing=list(unique))
         rows: list[SubmissionRow] = []
         changed: list[int] = []
         missing: list[int] = []
-        if not self._database.exists():
-            return rows, changed, list(dict.fromkeys(ids))
         with self._database.writing() as connection:
-            for id in dict.fromkeys(ids):
-                row = _one(connection, f"{_SELECT} WHERE id = ?", (id,))
+            for id in unique:
+                row = _one(connection, _BY_ID, id)
                 if row is None:
                     missing.append(id)
                     continue
-                marked = _marked(row, mark, self._now())
-                if _stamp(marked) != _stamp(row):
-                    connection.execute(_MARK, (*_stamp(marked), id))
+                new = marked(row, mark.members, self._now()) if mark.processed else unmarked(row)
+                if _stamp(new) != _stamp(row):
+                    connection.execute(_MARK, (*_stamp(new), id))
                     changed.append(id)
-                rows.append(marked)
-        return rows, changed, missing
+                rows.append(new)
+        return Marked(rows, changed, missing)
 
     def redact(self, id: int) -> SubmissionRow | None:
         """Turn a row into a tombstone that keeps id, key and hash; once more changes nothing."""
@@ -170,37 +162,29 @@ class SqliteSubmissions:
         with self._database.writing() as connection:
             # Otherwise what was deleted stays readable in the file's free pages.
             connection.execute("PRAGMA secure_delete = ON")
-            row = _one(connection, f"{_SELECT} WHERE id = ?", (id,))
+            row = _one(connection, _BY_ID, id)
             if row is None or row.redacted_at is not None:
                 return row
-            now = self._now()
-            connection.execute(_REDACT, (canonical(TOMBSTONE).decode(), now, id))
-            return evolve(
-                row,
-                payload=canonical(TOMBSTONE).decode(),
-                summary=None,
-                context=None,
-                redacted_at=now,
-            )
+            row = redacted(row, self._now())
+            connection.execute(_REDACT, (row.payload, row.redacted_at, id))
+            return row
 
-    def insert_all(
-        self, rows: Sequence[SubmissionRow]
-    ) -> tuple[list[SubmissionRow], int, list[SubmissionRow]]:
-        """Insert rows of an export under new ids: those inserted, how many were here already, those whose key is taken."""
+    def insert_all(self, rows: Sequence[SubmissionRow]) -> Inserted:
+        """Insert rows of an export under new ids."""
         inserted: list[SubmissionRow] = []
         conflicts: list[SubmissionRow] = []
         skipped = 0
         if not rows:
-            return inserted, skipped, conflicts
+            return Inserted()
         with self._database.writing() as connection:
             for row in rows:
-                if _one(connection, f"{_SELECT} WHERE uid = ?", (row.uid,)) is not None:
+                if _one(connection, _BY_UID, row.uid) is not None:
                     skipped += 1
-                elif row.key is not None and _one(connection, _KEYED, (row.kind, row.key)):
+                elif row.key is not None and _one(connection, _KEYED, row.kind, row.key):
                     conflicts.append(row)
                 else:
                     inserted.append(_insert(connection, row))
-        return inserted, skipped, conflicts
+        return Inserted(inserted, skipped, conflicts)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -211,16 +195,7 @@ class SqliteSubmissions:
             yield connection
 
 
-def uuid7(at: int) -> str:
-    """A UUID of version 7 (RFC 9562) for a time in unix microseconds."""
-    milliseconds = max(0, at // 1000) & (1 << 48) - 1
-    value = milliseconds << 80 | 7 << 76 | secrets.randbits(12) << 64
-    value |= 2 << 62 | secrets.randbits(62)
-    text = f"{value:032x}"
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-
-
-def _one(connection: sqlite3.Connection, query: str, values: Sequence[Any]) -> SubmissionRow | None:
+def _one(connection: sqlite3.Connection, query: str, *values: Any) -> SubmissionRow | None:
     found = connection.execute(query, values).fetchone()
     return None if found is None else SubmissionRow(*found)
 
@@ -233,27 +208,40 @@ def _insert(connection: sqlite3.Connection, row: SubmissionRow) -> SubmissionRow
 
 
 def _stamp(row: SubmissionRow) -> tuple[Any, ...]:
-    return (row.processed_at, *(getattr(row, name) for name in MARK))
+    return tuple(getattr(row, name) for name in _STAMP)
 
 
-def _marked(row: SubmissionRow, mark: Mark, now: int) -> SubmissionRow:
-    if not mark.processed:
-        return evolve(
-            row, processed_at=None, verdict=None, resolution=None, ref=None, processed_by=None
-        )
-    return evolve(
-        row,
-        processed_at=now if row.processed_at is None else row.processed_at,
-        verdict=mark.members.get("verdict", row.verdict),
-        resolution=mark.members.get("resolution", row.resolution),
-        ref=mark.members.get("ref", row.ref),
-        processed_by=mark.members.get("processed_by", row.processed_by),
-    )
+def _where(filters: Filters, page: Page | None = None) -> tuple[str, list[Any]]:
+    """The WHERE clause with its values, also bounded by a page's cursor when one is given."""
+    clauses: list[str] = []
+    values: list[Any] = []
+
+    def add(clause: str, *given: Any) -> None:
+        clauses.append(clause)
+        values.extend(given)
+
+    for name, value in filters.equal.items():
+        add(f"{name} = ?", value)
+    if filters.schema_version is not None:
+        add("schema_version = ?", filters.schema_version)
+    for kind in filters.excluded:
+        add("kind <> ?", kind)
+    for column, wanted in (("processed_at", filters.processed), ("redacted_at", filters.redacted)):
+        if wanted is not None:
+            add(f"{column} IS {'NOT ' if wanted else ''}NULL")
+    if filters.since is not None:
+        add(f"{filters.on} >= ?", filters.since)
+    if filters.until is not None:
+        add(f"{filters.on} < ?", filters.until)
+    if filters.q:
+        like = f"%{_escaped(filters.q)}%"
+        add("(summary LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')", like, like)
+    if page is not None and page.before_id is not None:
+        add("id < ?", page.before_id)
+    if page is not None and page.after_id is not None:
+        add("id > ?", page.after_id)
+    return f" WHERE {' AND '.join(clauses)}" if clauses else "", values
 
 
-_DAY = 86_400_000_000
-# The epoch was a Thursday; weeks start on Monday, four days after it.
-_BUCKETS = {
-    "day": f"{{at}} - {{at}} % {_DAY}",
-    "week": f"{{at}} - ({{at}} - {4 * _DAY}) % {7 * _DAY}",
-}
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
