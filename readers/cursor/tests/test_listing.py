@@ -14,7 +14,6 @@ from agentfeedback.reading.tally import Tally
 from agentfeedback_cursor.reader import Cursor
 
 WEEK = 7 * 86_400
-NOTHING = {"prompts": 0, "tool_calls": 0, "tool_errors": 0, "interrupts": 0, "denials": 0}
 
 
 def transcripts(names):
@@ -23,7 +22,7 @@ def transcripts(names):
 
 @pytest.mark.parametrize("ide", [False, True])
 def test_a_session_a_hook_named_is_listed(machine, ide):
-    """Entries are the complete lines, times the transcript's, the project its first root, the state new."""
+    """Times are the transcript's, the project its first root, the state new; nothing is counted, so nothing shown as 0."""
     path = machine.transcript("c1", ide=ide)
     at = 1_793_000_000_123_456_789
     os.utime(path, ns=(at, at))
@@ -43,7 +42,6 @@ def test_a_session_a_hook_named_is_listed(machine, ide):
         "cwds": ["/srv/app", "/srv/lib", "/srv/app/sub"],
         "start": "2026-10-26T07:33:20.123456789Z",
         "end": "2026-10-26T07:33:20.123456789Z",
-        "counts": {"entries": 2, **NOTHING, "unparsed": 0},
         "state": "new",
     } == found
 
@@ -78,9 +76,11 @@ def test_a_session_whose_path_is_not_told_is_not_listed(machine):
 )
 def test_complete_lines_are_entries(machine, data, entries, unparsed):
     """A line with its newline that is a JSON object is an entry, any other unparsed, an unfinished one nothing."""
+    tally = Tally()
+    Cursor().read(Bytes(data), Place(paths=("/srv/app",)), tally)
+    assert (entries, unparsed) == (tally.counts().entries, tally.counts().unparsed)
     machine.session("c1", data)
-    counts = machine.sessions()["c1"]["counts"]
-    assert (entries, unparsed) == (counts["entries"], counts["unparsed"])
+    assert "new" == machine.sessions()["c1"]["state"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"user: hello\n"])
@@ -297,6 +297,46 @@ def test_a_mixed_run_passes_cursor_over(machine, watch):
     assert ([], []) == (run["errors"], run["deferred"])
     assert {str(other)} == set(transcripts(names))
     assert "new" == machine.sessions()["c1"]["state"]
+
+
+def test_a_session_is_never_unprocessed_and_cannot_be_marked(machine, watch):
+    """There is nothing to digest, so nothing waits for a digest: not after a change either."""
+    path = machine.session("c1")
+    assert [] == list(machine.sessions("--unprocessed"))
+    path.write_bytes(path.read_bytes() * 2)
+    assert [] == list(machine.sessions("--unprocessed"))
+    assert "counts" not in machine.sessions()["c1"]
+    with watch() as names:
+        status, out, err = machine.call("sessions", "mark", "cursor:c1", "--outcome", "nothing")
+    assert (1, b"") == (status, out)
+    assert "cursor sessions are storage only" in err
+    assert [] == transcripts(names)
+
+
+def test_a_storage_only_session_marks_no_other(machine):
+    """All sessions are marked or none."""
+    machine.session("c1")
+    words = ("claude-code:s1", "cursor:c1", "--outcome", "nothing")
+    status, _, err = machine.call("sessions", "mark", *words)
+    assert (1, True) == (status, "session not digested: claude-code:s1" in err)
+
+
+def test_status_says_storage_only(machine):
+    """The store of Cursor is named as one that is never digested, the others are not."""
+    machine.session("c1")
+    shown = {each["harness"]: each for each in machine.json("status")["harnesses"]}
+    assert shown["cursor"].pop("storage_only") is True
+    assert {"new": 1} == shown["cursor"]["states"]
+    assert not any("storage_only" in each for each in shown.values())
+    _, out, _ = machine.call("sessions", "status")
+    assert f"cursor: store {machine.index} (present) storage only\n" in out.decode()
+
+
+def test_the_table_counts_nothing(machine):
+    """Where nothing is counted the table has dashes."""
+    machine.session("c1")
+    _, out, _ = machine.call("sessions", "list", "--harness", "cursor")
+    assert ["-", "-", "-"] == out.decode().splitlines()[1].split()[-3:]
 
 
 def test_since_goes_by_the_transcript(machine):

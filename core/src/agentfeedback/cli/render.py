@@ -108,7 +108,8 @@ def status_text(status: wire.Status) -> str:
 
     lines = []
     for harness in status.harnesses:
-        lines.append(f"{harness.harness}: store {harness.location} ({harness.store})")
+        storage_only = " storage only" if harness.storage_only else ""
+        lines.append(f"{harness.harness}: store {harness.location} ({harness.store}){storage_only}")
         lines += [f"  not listed: {problem}" for problem in harness.problems]
         lines += [
             f"  {state:<18} {harness.states[state]}"

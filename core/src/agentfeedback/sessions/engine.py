@@ -24,7 +24,7 @@ from agentfeedback.sessions.facts_cache import FactsCache
 from agentfeedback.sessions.find import FoundStore, find_stores
 from agentfeedback.sessions.listing import listed, scrubbed, shown_store, without_file
 from agentfeedback.sessions.scan import scan
-from agentfeedback.state.watermark import SessionRow, WatermarkStore
+from agentfeedback.state.watermark import NotDigested, SessionRow, StorageOnly, WatermarkStore
 from agentfeedback.wire import records as wire
 
 if TYPE_CHECKING:
@@ -140,12 +140,18 @@ class Engine:
         """Every session with its state; `since` in nanoseconds since the epoch."""
         stores = self.stores(self._in_scope(harness))
         rows = self.store.rows()
+        digested = {store.harness for store in stores if store.reader.digests}
         shown = [
-            (seen.when, seen.ref, listed(seen)) for seen in self._examined(stores, rows, since)
+            (seen.when, seen.ref, listed(seen, counts=seen.session.harness in digested))
+            for seen in self._examined(stores, rows, since)
         ]
         shown += [(_NO_TIME, item.ref, item) for item in without_file(stores, rows)]
-        if unprocessed:
-            shown = [item for item in shown if item[2].state in ("new", "changed")]
+        if unprocessed:  # what is never digested waits for nothing
+            shown = [
+                item
+                for item in shown
+                if item[2].state in ("new", "changed") and item[2].harness in digested
+            ]
         shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
         items = [item[2] for item in shown]
         scrubbed(items, self.scrubber.tree)
@@ -169,7 +175,14 @@ class Engine:
             view = shown_store(store.report, self.scrubber.text)
             counted = dict(sorted(states[store.harness].items()))
             shown.append(
-                wire.HarnessStatus(view.harness, view.location, view.state, view.problems, counted)
+                wire.HarnessStatus(
+                    view.harness,
+                    view.location,
+                    view.state,
+                    view.problems,
+                    counted,
+                    storage_only=not store.reader.digests,
+                )
             )
         self._finish("status")
         return wire.Status(shown, self.store.selection())
@@ -263,9 +276,14 @@ class Engine:
 
     def mark(self, refs: Sequence[Ref], outcome: str, uids: Sequence[str]) -> wire.Marked:
         """Record what became of sessions; all refs or none."""
-        self.store.mark(
-            [(ref.harness, ref.id) for ref in refs], outcome, list(uids), self._now() // 1000
-        )
+        names = [(ref.harness, ref.id) for ref in refs]
+        try:
+            self.store.mark(names, outcome, list(uids), self._now() // 1000)
+        except NotDigested as error:
+            reader = self.host.reader(error.harness)
+            if reader is not None and not reader.digests:
+                raise StorageOnly(error.harness, error.session_id) from None
+            raise
         for ref in refs:
             self.host.announce("session_marked", ref=str(ref), outcome=outcome, uids=list(uids))
         self._finish("mark", marked=len(refs))

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from agentfeedback.sessions.find import FoundStore
 
 
-def listed(seen: ExaminedSession) -> wire.Listed:
-    """One session as `list` shows it, still to be scrubbed."""
+def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
+    """One session as `list` shows it, still to be scrubbed.
+
+    `counts` is false where the reader's format holds too little to count: 0 would be no count.
+    """
     session, facts = seen.session, seen.facts
     item = wire.Listed(
         ref=session.ref,
@@ -30,7 +33,7 @@ def listed(seen: ExaminedSession) -> wire.Listed:
         item.cwds = facts.cwds
         item.start = moment.list_form(facts.first) if facts.first is not None else ""
         item.end = moment.list_form(facts.last) if facts.last is not None else ""
-        item.counts = facts.counts
+        item.counts = facts.counts if counts else None
     return item
 
 

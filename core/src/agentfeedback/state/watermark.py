@@ -69,7 +69,18 @@ class NotDigested(AgentFeedbackError):
     def __init__(self, harness: str, session_id: str) -> None:
         ref = f"{harness}:{session_id}"
         super().__init__(f"{ref}: session not digested: {ref}", "run sessions digest on it first")
+        self.harness = harness
+        self.session_id = session_id
         self.ref = ref
+
+
+class StorageOnly(NotDigested):
+    """A session was to be marked of a harness whose sessions are never digested; nothing was marked."""
+
+    def __init__(self, harness: str, session_id: str) -> None:
+        super().__init__(harness, session_id)
+        self.problem, self.remedy = f"{harness} sessions are storage only", ""
+        self.args = (self.problem, self.remedy)
 
 
 class WatermarkStore(Protocol):

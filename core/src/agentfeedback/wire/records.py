@@ -93,11 +93,14 @@ class Selection:
 
 @define(eq=False)
 class HarnessStatus:
+    """A store with its sessions by state; `storage_only` where its sessions are listed, but never digested."""
+
     harness: str
     location: str
     store: str
     problems: list[str] = omitted(factory=list)
     states: dict[str, int] = field(factory=dict)
+    storage_only: bool = omitted(default=False)
 
 
 @define(eq=False)

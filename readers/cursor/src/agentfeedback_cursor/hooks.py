@@ -22,6 +22,8 @@ LONGEST = 4096
 #: The longest name of a file, in bytes.
 _LONGEST_NAME = 255
 _TRANSCRIPT = ".jsonl"
+#: The most characters of an id in the name of its transcript.
+_LONGEST_STEM = 200
 
 
 class Cursor(Installer):
@@ -76,15 +78,26 @@ def valid_directory(path: str) -> bool:
 
 
 def is_transcript(path: str, id: str, home: str) -> bool:
-    """Whether a path may be a session's transcript: beneath the home by its text, named exactly `<id>.jsonl`."""
+    """Whether a path may be a session's transcript: beneath the home by its text, named as its id is."""
     plain = path.startswith("/") and "\0" not in path and path == os.path.normpath(path)
     above = os.path.normpath(home).rstrip("/") + "/"
     return (
         plain
         and path.startswith(above)
-        and os.path.basename(path) == id + _TRANSCRIPT
+        and os.path.basename(path) in (id + _TRANSCRIPT, _file_name(id) + _TRANSCRIPT)
         and _encoded_length(path) <= LONGEST
     )
+
+
+def _file_name(id: str) -> str:
+    """The name that Cursor's writer (@cursor/sdk 1.0.32) makes of an id: as in a URL, with `_` for `%`, and cut."""
+    encoded = (
+        character
+        if character.isascii() and (character.isalnum() or character in "-_.!~*'()")
+        else "".join(f"_{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+        for character in id
+    )
+    return "".join(encoded)[:_LONGEST_STEM]
 
 
 def _add(kept: dict[str, Any], member: str, paths: list[str]) -> None:

@@ -1,7 +1,7 @@
 """The reader `cursor-agent-transcript`: sessions by the hooks' index, complete lines, nothing of what they say.
 
-Follows `sessions.md`, "Cursor". Storage only: a transcript holds no times, no results and no call
-ids, so there is nothing to digest.
+Storage only: a transcript holds no times, no results and no call ids, and Cursor writes it anew
+after each step, so there is nothing to digest and nothing to mark.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from agentfeedback.reading import (
 from agentfeedback_cursor.hooks import HARNESS, is_transcript, valid_directory, valid_id
 
 if TYPE_CHECKING:
-    from agentfeedback.reading import Sink
+    from agentfeedback.reading import Known, Sink
 
 _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # To go through a folder takes no right to list it, where the system can tell the two apart.
@@ -74,6 +74,11 @@ class Cursor(Reader):
 
     def open(self, session: Session) -> Log:
         return Transcript(session.path)
+
+    def known(self) -> Known:
+        from agentfeedback_cursor.known import KNOWN
+
+        return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
         for directory in place.paths:
