@@ -40,8 +40,8 @@ class Calls:
         self._calls: dict[str, _Call] = {}
         #: Results that stand before their calls: the failure, None for a result that is ok.
         self._early: dict[str, Failure | None] = {}
-        #: Calls denied with `User rejected tool use`, by the API message that made them, with the text.
-        self._rejected: dict[str, list[tuple[str, str]]] = {}
+        #: Calls denied with `User rejected tool use`, by the API message that made them.
+        self._rejected: dict[str, list[str]] = {}
         #: API messages of which an interrupt said that it broke them off.
         self._broken_off: set[str] = set()
         #: Calls of sub-agents that went to work.
@@ -79,10 +79,10 @@ class Calls:
         if message_id is None:
             return not self._refused
         self._broken_off.add(message_id)
-        for id, text in self._rejected.pop(message_id, ()):
+        for id in self._rejected.pop(message_id, ()):
             call = self._calls[id]
             if call.status == "denied":
-                self._change(id, call, "interrupted", text)
+                self._change(id, call, "interrupted")
         return True
 
     # -- calls and results ---------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Calls:
             if call.message_id in self._broken_off:
                 status = "interrupted"
             else:
-                self._rejected.setdefault(call.message_id, []).append((id, text[:HELD]))
+                self._rejected.setdefault(call.message_id, []).append(id)
         # An interrupted call never changes back; a result that says the same again says nothing.
         if call.status not in (status, "interrupted") and not call.failed_later:
             self._change(id, call, status, text, exit_code_of(status, text, call.tool))

@@ -14,18 +14,13 @@ class History:
     def __init__(self) -> None:
         #: Hashes of the texts: they are only compared within one run.
         self._seen: set[int] = set()
-        #: The time that all lines of the block have, None outside one.
-        self._time: str | None = None
+        #: The time that all lines of the current block have, None outside one.
+        self.time: str | None = None
 
     def pass_line(self, line: Line) -> None:
         """Close the block where another time stands; a line without one says nothing."""
-        if self._time is not None and line.timestamp not in (None, self._time):
-            self._time = None
-
-    @property
-    def repeating(self) -> bool:
-        """Whether the line is one of a block."""
-        return self._time is not None
+        if line.timestamp not in (None, self.time):
+            self.time = None
 
     def repeats(self, line: Line, text: str) -> bool:
         """Whether the text of a `user` line is one of the conversation recorded again; the line may open a block."""
@@ -34,6 +29,6 @@ class History:
             self._seen.add(key)
             return False
         rooted = bytes(line.parent_uuid) == b"null" and not line.is_sidechain
-        if self._time is None and rooted and text:
-            self._time = line.timestamp
-        return self._time is not None
+        if self.time is None and rooted and text:
+            self.time = line.timestamp
+        return self.time is not None

@@ -91,7 +91,7 @@ class Line(Record, rename="camel"):
     tool_denial_before_run: bool | None = None
     permission_decision: Decision | None = None
     #: Of a `queue-operation`: what is done with the queue of texts typed while the harness was busy.
-    operation: Raw = Raw()
+    operation: str | None = None
     content: Raw = Raw()
     #: Of a `progress` line: what it reports on, and the call it belongs to.
     data: Raw = Raw()

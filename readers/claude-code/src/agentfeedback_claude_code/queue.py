@@ -8,8 +8,8 @@ from typing import Literal, get_args
 #: From this version on an attachment holds what is delivered while a turn goes on.
 ATTACHED_SINCE = (2, 1, 97)
 #: The most texts that wait, and how much of each is kept, in characters. Nobody types more.
-_MOST = 1024
-_LONGEST = 1 << 16
+_MOST = 256
+_LONGEST = 1 << 15
 #: How texts start that wait in the same queue and that nobody typed for the model.
 _NOT_TYPED = ("<task-notification>", "<agent-notification>", '{"task_id"', "/")
 

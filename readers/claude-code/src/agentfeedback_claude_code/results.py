@@ -36,14 +36,17 @@ _OF_A_SERVER = "mcp__"
 _TOOL_ERROR = "<tool_use_error>"
 
 _AGENT_DENIED = re.compile(r"Agent type '.*?' has been denied by permission rule", re.DOTALL)
-#: Denials by their start, of any tool. `{tool}` stands for the name of the call's tool.
+#: Denials by their start, of any tool.
 _DENIED_STARTS = (
     REFUSAL,
-    "Permission to use {tool} has been denied",
-    "Permission to use {tool} has been auto-denied in dontAsk mode.",
-    "PreToolUse:{tool} hook error: ",
     "Auto mode is unavailable: ",
     "Permission for this action was denied by the Claude Code auto mode classifier. Reason: ",
+)
+#: Denials by their start, with the name of the call's tool in between.
+_DENIED_TOOL = (
+    ("Permission to use ", " has been denied"),
+    ("Permission to use ", " has been auto-denied in dontAsk mode."),
+    ("PreToolUse:", " hook error: "),
 )
 #: Denials by their whole text, of any tool.
 _DENIED_WHOLE = re.compile(
@@ -62,6 +65,8 @@ _DENIED_OWN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+#: How a command that ran and failed begins; no text of a denial does.
+_EXIT = "Exit code "
 _EXIT_LINE = re.compile(r"Exit code (-?\d{1,19})[^\S\n]*(?:\n|\Z)", re.ASCII)
 #: How a failed command begins, whatever number it names.
 _RAN = re.compile(r"Exit code -?\d", re.ASCII)
@@ -153,6 +158,8 @@ def failure_of(failure: Failure, tool: str) -> Status:
     if failure.decision == "accept":
         by_rule = tool in _AGENTS and _AGENT_DENIED.match(text) is not None
         return "denied" if by_rule else "error"
+    if text.startswith(_EXIT):
+        return "error"
     if text.startswith((_INTERRUPT, _LEFT_OPEN)):
         return "interrupted"
     denied = _says_denied(text, tool) or _says_why(failure, tool) or _says_no(failure, tool)
@@ -178,7 +185,9 @@ def exit_code_of(status: Status, text: str, tool: str) -> int | None:
 
 def _says_denied(text: str, tool: str) -> bool:
     """Whether the text is one of the harness's for a denial."""
-    if any(text.startswith(start.replace("{tool}", tool)) for start in _DENIED_STARTS):
+    if text.startswith(_DENIED_STARTS):
+        return True
+    if any(text.startswith(start + tool + end) for start, end in _DENIED_TOOL):
         return True
     if _DENIED_WHOLE.match(text) is not None:
         return True

@@ -60,7 +60,8 @@ class Transcript:
         kind, message = line.type, line.message
         if line.version is not None:
             self._version = line.version
-        self._history.pass_line(line)
+        if self._history.time is not None:
+            self._history.pass_line(line)
         if kind == "assistant" and message is not None:
             model = message.model
             synthetic = model == _SYNTHETIC
@@ -82,7 +83,7 @@ class Transcript:
                 [] if isinstance(content, str) else [b for b in content if b.type == "tool_result"]
             )
             for block in results:
-                self._calls.result(line, block, repeated=self._history.repeating)
+                self._calls.result(line, block, repeated=self._history.time is not None)
             if results:
                 self._caveat = False
             else:
@@ -159,7 +160,7 @@ class Transcript:
 
     def _operation(self, line: Line) -> None:
         """Texts wait in a queue while the harness is busy; before there were attachments it alone has them."""
-        operation, content = value(line.operation, _TEXT), value(line.content, _TEXT)
+        operation, content = line.operation, value(line.content, _TEXT)
         if operation == "enqueue" and content is not None:
             self._notice(content)
         delivered = self._queue.operate(operation, content)
