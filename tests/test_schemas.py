@@ -227,7 +227,7 @@ def service(machine: Machine) -> Callable[[], Any]:
     from agentfeedback_submissions.service import Service
     from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 
-    return lambda: Service(SqliteSubmissions(Database(str(machine.database))))
+    return lambda: Service(SqliteSubmissions(Database(str(machine.database), "submissions")))
 
 
 def test_other_members_are_refused(printed: Printed) -> None:

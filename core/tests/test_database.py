@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from agentfeedback.foundation.errors import StoreError
+from agentfeedback.state.database import Database
+from agentfeedback.state.migrations import Step
 from agentfeedback.state.state_store import MIGRATIONS, Digested, StateStore
 
 S1 = Digested("codex", "s1", "/srv/app/s1.jsonl", mtime=1, size=10, head="aa")
@@ -79,7 +82,7 @@ def test_an_older_database_is_taken_forward(path: str) -> None:
     old = StateStore(path, migrations=FIRST)
     old.digested([Digested("opencode", "ses_1", "/srv/opencode.db", 1, 10, "aa")], at=5)
     old.mark([("opencode", "ses_1")], "filed", [], at=6)
-    newer = StateStore(path, migrations=(*MIGRATIONS, QUEUE))
+    newer = StateStore(path, migrations=(*MIGRATIONS, Step("queue", QUEUE)))
     row = newer.row("opencode-v1", "ses_1")
     assert row is not None
     assert (10, 6, "filed") == (row.processed_size, row.processed_at, row.outcome)
@@ -100,7 +103,9 @@ def test_a_failing_step_leaves_the_version_before_it(path: str) -> None:
     old = StateStore(path)
     old.digested([S1], at=5)
     before = old.rows()
-    broken = StateStore(path, migrations=(*MIGRATIONS, "CREATE TABLE queue (a);\nDROP TABLE no;"))
+    broken = StateStore(
+        path, migrations=(*MIGRATIONS, Step("queue", "CREATE TABLE queue (a);\nDROP TABLE no;"))
+    )
     with pytest.raises(StoreError, match="cannot be opened: no such table: no"):
         broken.rows()
     assert before == old.rows()
@@ -174,3 +179,22 @@ def test_the_command_line_pays_little_for_the_module() -> None:
         check=True,
     )
     assert set() == {"asyncio", "urllib.parse", "importlib.metadata"} & set(done.stdout.split())
+
+
+def test_a_step_changes_the_tables_of_its_owner_alone() -> None:
+    """A table belongs to whoever made it, and only steps of that owner name it."""
+    owners: dict[str, str] = {}
+    for step in MIGRATIONS:
+        for table in re.findall(r"CREATE TABLE (\w+)", step.sql):
+            assert owners.setdefault(table, step.owner) == step.owner
+        named = re.findall(r"(?:TABLE|INTO|FROM|INDEX \w+ ON|UPDATE(?: OR \w+)?) (\w+)", step.sql)
+        assert named and {owners[table] for table in named} == {step.owner}
+    assert set(owners.values()) == {"sessions", "submissions"}
+
+
+def test_messages_name_what_the_owner_keeps(tmp_path: Path) -> None:
+    """A block that fails says in its owner's word what cannot be read or written."""
+    database = Database(str(tmp_path / "agentfeedback.db"), "list of wishes")
+    problem = "the list of wishes in .* cannot be read or written"
+    with pytest.raises(StoreError, match=problem), database.writing() as connection:
+        connection.execute("SELECT * FROM wishes")

@@ -140,7 +140,7 @@ def test_nothing_is_changed(doctor: Doctor) -> None:
     """Nothing below the home is created, changed or removed, also with rows in the write-ahead log alone."""
     doctor.configure("[collect]\n")
     doctor.session("s1", {"type": "said", "cwd": "/srv/app"})
-    with Database(str(doctor.database)).writing() as connection:
+    with Database(str(doctor.database), "session state").writing() as connection:
         connection.execute("INSERT INTO triage_state VALUES ('selection', '{}')")
     keeper = sqlite3.connect(doctor.database)
     keeper.execute("INSERT INTO triage_state VALUES ('other', '{}')")
@@ -155,7 +155,7 @@ def test_nothing_is_changed(doctor: Doctor) -> None:
 def test_older_database_is_not_migrated(doctor: Doctor) -> None:
     """A database of an earlier version is fine and stays of that version."""
     first = Database.__init__.__kwdefaults__["migrations"][:1]
-    with Database(str(doctor.database), migrations=first).writing():
+    with Database(str(doctor.database), "session state", migrations=first).writing():
         pass
     before = tree(doctor.home)
     assert doctor.report()["problems"] == []
@@ -176,11 +176,11 @@ def test_broken_database_is_a_problem(doctor: Doctor) -> None:
         "move the file away",
     )
     cases["text"] = (b"hello\n" * 1000, "no database of agentfeedback", "move the file away")
-    newer = Database(str(doctor.home / "newer.db"))
+    newer = Database(str(doctor.home / "newer.db"), "session state")
     with newer.writing() as connection:
         connection.execute("UPDATE schema_version SET version = 99")
     cases["newer"] = ((doctor.home / "newer.db").read_bytes(), "newer than", "update agentfeedback")
-    with Database(str(doctor.home / "own.db")).writing():
+    with Database(str(doctor.home / "own.db"), "session state").writing():
         pass
     own = (doctor.home / "own.db").read_bytes()
     cases["damaged"] = (
@@ -207,7 +207,7 @@ def test_place_that_cannot_be_written_is_a_problem(
     """Where the database cannot be made or changed for want of permission, the folder is named."""
     folder = doctor.home
     if made:
-        with Database(str(doctor.database)).writing():
+        with Database(str(doctor.database), "session state").writing():
             pass
         folder = doctor.database.parent
     assert doctor.report()["problems"] == []
@@ -237,7 +237,7 @@ def test_name_blocked_in_vain_is_a_warning(doctor: Doctor, monkeypatch: pytest.M
 def test_unreadable_files_are_problems(doctor: Doctor) -> None:
     """What the user may not read is a problem each, and the rest of the report stands."""
     doctor.configure("", 0)
-    with Database(str(doctor.database)).writing():
+    with Database(str(doctor.database), "session state").writing():
         pass
     doctor.database.chmod(0)
     doctor.session("s1", {})
@@ -283,7 +283,7 @@ def test_loose_modes(doctor: Doctor) -> None:
     doctor.configure('api_key = "k"\n', 0o640)
     assert f"run chmod 600 {doctor.config}" in doctor.report()["problems"][0]
     doctor.configure("")
-    with Database(str(doctor.database)).writing():
+    with Database(str(doctor.database), "session state").writing():
         pass
     assert doctor.report()["database"]["loose"] is False
     doctor.database.chmod(0o644)

@@ -35,7 +35,7 @@ class TestSqliteSubmissions(SubmissionStoreContract):
     """The contract, on SQLite."""
 
     def make(self, folder: Path, now: Callable[[], int]) -> SubmissionStore:
-        return SqliteSubmissions(Database(str(folder / "agentfeedback.db")), now=now)
+        return SqliteSubmissions(Database(str(folder / "agentfeedback.db"), "submissions"), now=now)
 
     def unusable(self, folder: Path, now: Callable[[], int]) -> SubmissionStore:
         folder.mkdir(parents=True)
@@ -217,7 +217,7 @@ def run(double: type[SqliteSubmissions], name: str, folder: Path) -> None:
 
     class Contract(TestSqliteSubmissions):
         def make(self, folder: Path, now: Callable[[], int]) -> SubmissionStore:
-            return double(Database(str(folder / "agentfeedback.db")), now=now)
+            return double(Database(str(folder / "agentfeedback.db"), "submissions"), now=now)
 
     contract, clock = Contract(), Clock()
     made: dict[str, Any] = {

@@ -135,7 +135,9 @@ def server(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Service:
-    return Service(SqliteSubmissions(Database(str(tmp_path / "data/agentfeedback.db"))))
+    return Service(
+        SqliteSubmissions(Database(str(tmp_path / "data/agentfeedback.db"), "submissions"))
+    )
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.key = "key-of-" + "the-test-server-1"
         self.requests: list[Request] = []
-        self.service = Service(SqliteSubmissions(Database(f"{folder}/server.db")))
+        self.service = Service(SqliteSubmissions(Database(f"{folder}/server.db", "submissions")))
         self.meta: Any = {
             "client": {"min_version": "0.1.0", "latest_known": "0.1.0"},
             "features": ["sessions.push"],

@@ -44,7 +44,7 @@ def room() -> Iterator[Path]:
 
 
 def destination(path: Path) -> Local:
-    return Local(Service(SqliteSubmissions(Database(str(path)))))
+    return Local(Service(SqliteSubmissions(Database(str(path), "submissions"))))
 
 
 def filing(path: Path, body: Body) -> Callable[[int], None]:

@@ -75,7 +75,9 @@ class Scene:
 
     @property
     def there(self) -> Elsewhere:
-        return Elsewhere(Service(SqliteSubmissions(Database(str(self.now / "server.db")))))
+        return Elsewhere(
+            Service(SqliteSubmissions(Database(str(self.now / "server.db"), "submissions")))
+        )
 
     @property
     def data(self) -> str:
@@ -197,7 +199,7 @@ def test_submit_into_the_database_of_this_machine_that_fails(scene: Scene) -> No
     """A report for this machine that cannot be stored is in the spool when it was told to be."""
 
     def run(tell: Callable[[str], None]) -> None:
-        local = Local(Service(SqliteSubmissions(Database(str(scene.now)))))
+        local = Local(Service(SqliteSubmissions(Database(str(scene.now), "submissions"))))
         tell(deliver(body("k"), local, scene.spool).outcome)
 
     for told in scene.at_each_write(run):

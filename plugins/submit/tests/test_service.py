@@ -34,7 +34,9 @@ class Clock:
 
 def timed(folder: Path) -> tuple[Service, Clock]:
     clock = Clock()
-    return Service(SqliteSubmissions(Database(str(folder / "agentfeedback.db")), now=clock)), clock
+    return Service(
+        SqliteSubmissions(Database(str(folder / "agentfeedback.db"), "submissions"), now=clock)
+    ), clock
 
 
 def create(service: Service, status: int = 201, **members: Any) -> Any:

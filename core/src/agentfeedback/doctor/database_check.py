@@ -9,6 +9,7 @@ import tempfile
 
 from agentfeedback.foundation.errors import StoreError, reason_of
 from agentfeedback.state.database import AFRESH, Database
+from agentfeedback.state.state_store import WHAT
 
 _TRIES = 3
 #: In place of a remedy that names the command that is running.
@@ -22,7 +23,7 @@ def database_problem(path: str) -> StoreError | None:
 
     A private copy is opened and checked, since an open may write a journal or migrate.
     """
-    database = Database(path)
+    database = Database(path, WHAT)
     try:
         if not database.exists():
             return _unwritable(path)
@@ -76,7 +77,7 @@ def _checked(database: Database, copy: str) -> StoreError | None:
             "check the permissions of the file and of its folder",
         )
     try:
-        with Database(copy).reading() as connection:
+        with Database(copy, WHAT).reading() as connection:
             if connection is None:
                 return None
             (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()

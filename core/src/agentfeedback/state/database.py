@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 from agentfeedback.foundation.errors import NewerStoreError, StoreError, reason_of
-from agentfeedback.state.migrations import MIGRATIONS
+from agentfeedback.state.migrations import MIGRATIONS, Step
 
 APPLICATION_ID = 0x61667079
 BUSY_MS = 5000
@@ -45,14 +45,21 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 class Database:
     """One SQLite file at `path`: mode 0600, in folders made 0700 where they are missing.
 
-    `busy_ms` is how long a block waits for other processes. Every failure inside a block is one
-    `StoreError` that names the file and the remedy, and the block has then changed nothing.
+    `what` is the owner's word for what it keeps there, as messages have it: `session state`. `busy_ms`
+    is how long a block waits for other processes. Every failure inside a block is one `StoreError`
+    that names the file and the remedy, and the block has then changed nothing.
     """
 
     def __init__(
-        self, path: str, *, busy_ms: int = BUSY_MS, migrations: tuple[str, ...] = MIGRATIONS
+        self,
+        path: str,
+        what: str,
+        *,
+        busy_ms: int = BUSY_MS,
+        migrations: tuple[Step, ...] = MIGRATIONS,
     ) -> None:
         self.path = path
+        self._what = what
         self._busy = busy_ms / 1000
         self._migrations = migrations
 
@@ -91,7 +98,7 @@ class Database:
     def failure(self, reason: str, remedy: str = AFRESH) -> StoreError:
         """The error of a database that opens but cannot be read or written."""
         return StoreError(
-            f"the session state in {self.path} cannot be read or written: {reason}", remedy
+            f"the {self._what} in {self.path} cannot be read or written: {reason}", remedy
         )
 
     def _unopened(self, reason: str, remedy: str) -> StoreError:
@@ -168,7 +175,7 @@ class Database:
             if version == 0:
                 connection.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
                 connection.execute("INSERT INTO schema_version VALUES (0)")
-            for statement in _statements(self._migrations[version]):
+            for statement in _statements(self._migrations[version].sql):
                 connection.execute(statement)
             connection.execute("UPDATE schema_version SET version = ?", (version + 1,))
         connection.execute("COMMIT")

@@ -1,11 +1,26 @@
-"""The steps that bring a database of an earlier version to this one."""
+"""The steps that bring the local database of an earlier version to this one.
+
+One file, one version number: whoever has tables in it appends its steps here.
+"""
 
 from __future__ import annotations
 
-#: Step n takes the schema from version n to n + 1. Steps are only ever appended and run forward
-#: only, each in one transaction. No line holds the end of more than one statement.
-MIGRATIONS: tuple[str, ...] = (
-    """
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One step: whose tables it changes, and the statements; no line ends more than one of them."""
+
+    owner: str
+    sql: str
+
+
+#: Step n takes the schema from version n to n + 1. Steps are only ever appended and only run
+#: forward, each in one transaction.
+MIGRATIONS: tuple[Step, ...] = (
+    Step(
+        "sessions",
+        """
     CREATE TABLE sessions_seen (
         harness TEXT NOT NULL,
         session_id TEXT NOT NULL,
@@ -24,12 +39,18 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE triage_state (key TEXT PRIMARY KEY, value TEXT NOT NULL);
     """,
-    # OpenCode's first reader was called `opencode`; its sessions keep their marks under the new name (D6).
-    """
+    ),
+    # OpenCode's first reader was called `opencode`; its sessions keep their marks under the new name.
+    Step(
+        "sessions",
+        """
     UPDATE OR IGNORE sessions_seen SET harness = 'opencode-v1' WHERE harness = 'opencode';
     """,
+    ),
     # What was filed; times in unix microseconds. `payload` and `context` are canonical JSON.
-    """
+    Step(
+        "submissions",
+        """
     CREATE TABLE submissions (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         uid TEXT NOT NULL UNIQUE,
@@ -63,4 +84,5 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE UNIQUE INDEX submissions_key ON submissions (kind, key) WHERE key IS NOT NULL;
     CREATE INDEX submissions_content ON submissions (content_hash);
     """,
+    ),
 )

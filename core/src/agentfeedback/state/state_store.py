@@ -12,13 +12,15 @@ import orjson
 from attrs import fields
 
 from agentfeedback.state.database import BUSY_MS, Database
-from agentfeedback.state.migrations import MIGRATIONS
+from agentfeedback.state.migrations import MIGRATIONS, Step
 from agentfeedback.state.watermark import Digested, NotDigested, SessionRow, WatermarkStore
 from agentfeedback.wire.encode import encode
 from agentfeedback.wire.records import Selection
 
 __all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStore"]
 
+#: What the messages of the database call what is kept here.
+WHAT = "session state"
 _COLUMNS = tuple(attribute.name for attribute in fields(SessionRow))
 _REQUIRED = {"harness": str, "session_id": str, "path": str, "mtime": int, "size": int, "head": str}
 _OPTIONAL = {
@@ -58,9 +60,9 @@ class StateStore:
     """
 
     def __init__(
-        self, path: str, *, busy_ms: int = BUSY_MS, migrations: tuple[str, ...] = MIGRATIONS
+        self, path: str, *, busy_ms: int = BUSY_MS, migrations: tuple[Step, ...] = MIGRATIONS
     ) -> None:
-        self._database = Database(path, busy_ms=busy_ms, migrations=migrations)
+        self._database = Database(path, WHAT, busy_ms=busy_ms, migrations=migrations)
 
     @property
     def path(self) -> str:

@@ -76,7 +76,7 @@ class SubmitContext:
     @cached_property
     def service(self) -> Service:
         """The API on the database of this machine."""
-        return Service(SqliteSubmissions(Database(self.paths.database)))
+        return Service(SqliteSubmissions(Database(self.paths.database, "submissions")))
 
     def resolve(self, name: str, flag: str = "") -> ResolvedSetting:
         """A setting as it counts in this run."""
