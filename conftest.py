@@ -1,4 +1,4 @@
-"""What every test starts from: a Ctrl-C that works, and where logs that real harnesses wrote lie."""
+"""What every test starts from: a Ctrl-C that works, and where logs that real harnesses wrote are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Hypothesis' deadline is wall time: beside other work it fails a test that is right.
+settings.register_profile("agentfeedback", deadline=None)
+settings.load_profile("agentfeedback")
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ program, from its command line to its last write, with the tracer those tests ha
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import shutil
@@ -16,28 +15,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from agentfeedback.sessions import facts_cache
-from tests.conftest import ROOT, Machine, call, failed, meta, prompt, typed
-
-
-def _tracer() -> ModuleType:
-    """The module of the core's tests that runs a fork and kills it at its n-th writing system call."""
-    path = ROOT / "core/tests/killing.py"
-    spec = importlib.util.spec_from_file_location("core_killing", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["core_killing"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-TRACER = _tracer()
-#: Opening a file to read is no write, and what makes one is killed at before and after it.
-TRACER.WRITING -= {2, 257} if os.uname().machine == "x86_64" else {56}
+from tests.conftest import Machine, call, failed, meta, prompt, typed
+from tests.support import killing
 
 ALL = ["claude-code:s1", "claude-code:s2", "codex:s3"]
 SPANS = {"u1", "a1", "u3", "v1", "L"}
@@ -46,7 +29,7 @@ SPANS = {"u1", "a1", "u3", "v1", "L"}
 @pytest.fixture(scope="module")
 def tracing() -> None:
     """Skip where a process may not trace its child."""
-    TRACER.require_tracing()
+    killing.require_tracing()
 
 
 @pytest.fixture
@@ -128,7 +111,7 @@ def killed_at_each_write(scene: Scene, *words: str) -> Iterator[bool]:
     while status == signal.SIGKILL:
         at += 2
         scene.reset()
-        status, told, stops = TRACER.traced(scene.command(*words), at)
+        status, told, stops = killing.traced(scene.command(*words), at, calls=killing.CHANGING)
         yield bool(told)
     assert (status, told) == (0, b".")
     assert stops == at - 1 and stops > 20

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Machine, meta, prompt, typed
-from tests.trace import Trace, by_audit, by_strace, has_strace
+from tests.support.tracing import Trace, by_audit, by_strace, has_strace
 
 Run = Callable[..., Trace]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import Machine, prompt
-from tests.plugged import (
+from tests.support.plugged import (
     BOTH_NEW,
     GATES,
     READER,

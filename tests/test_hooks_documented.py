@@ -90,7 +90,7 @@ def test_every_hook_has_a_test_of_its_own() -> None:
     source = "".join(
         path.read_text()
         for folder in (ROOT / "core/tests", Path(__file__).parent)
-        for path in folder.glob("test_*.py")
+        for path in folder.rglob("test_*.py")
     )
     defined = set(re.findall(r"^def (test_hook_\w+)\(", source, re.MULTILINE))
     assert {f"test_hook_{name}" for name in HOOKS} <= defined

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Machine, meta, prompt, typed
-from tests.trace import by_audit
+from tests.support.tracing import by_audit
 
 zstandard = pytest.importorskip("zstandard")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import os
@@ -19,8 +18,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from agentfeedback.cli.main import main
-
-SUBMIT_TESTS = Path(__file__).parents[2] / "submit/tests"
+from tests.support.submissions_server import Server
 
 
 class Machine:
@@ -161,13 +159,9 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Any]:
-    """A server of the API on loopback: that of the tests of `submit`."""
-    spec = importlib.util.spec_from_file_location("server", SUBMIT_TESTS / "server.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = module.Server(str(tmp_path))
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server of the API on loopback."""
+    found = Server(str(tmp_path))
     yield found
     found.shutdown()
     found.server_close()

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from tests.support.submission_store import Clock, SubmissionStoreContract, file
 
 from agentfeedback.foundation.errors import NewerStoreError, StoreError
 from agentfeedback.state.database import Database
@@ -29,6 +28,7 @@ from agentfeedback_submissions.store import (
     Marked,
     SubmissionStore,
 )
+from tests.support.submission_store import Clock, SubmissionStoreContract, file
 
 
 class TestSqliteSubmissions(SubmissionStoreContract):

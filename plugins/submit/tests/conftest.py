@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import os
@@ -16,9 +15,7 @@ from typing import Any
 import pytest
 
 from agentfeedback.cli.main import main
-from agentfeedback.state.database import Database
-from agentfeedback_submissions.service import Service
-from agentfeedback_submissions.sqlite_store import SqliteSubmissions
+from tests.support.submissions_server import Server
 
 
 class Result:
@@ -121,23 +118,12 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Any]:
-    """A server of the API on loopback; what it answers is chosen by its URL (`server.py`)."""
-    spec = importlib.util.spec_from_file_location("server", Path(__file__).with_name("server.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = module.Server(str(tmp_path))
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server of the API on loopback; what it answers is chosen by its URL (`tests/support/submissions_server.py`)."""
+    found = Server(str(tmp_path))
     yield found
     found.shutdown()
     found.server_close()
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(
-        SqliteSubmissions(Database(str(tmp_path / "data/agentfeedback.db"), "submissions"))
-    )
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +15,7 @@ from agentfeedback.scrub import SUBMIT, Scrubber
 from agentfeedback_submissions.envelope import normalise
 from agentfeedback_submit.filing.build import Body, FilingFacts, Unsendable, build
 from agentfeedback_submit.filing.request import Request
-
-_spec = importlib.util.spec_from_file_location(
-    "json_trees", Path(__file__).with_name("json_trees.py")
-)
-assert _spec is not None and _spec.loader is not None
-json_trees = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(json_trees)
+from tests.support import json_trees
 
 NOW, KEY = "2026-11-03T10:00:00.000000Z", "00000000-0000-4000-8000-000000000000"
 TOKEN = "gh" + "p_" + "a1B2" * 9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import sqlite3
@@ -20,12 +19,7 @@ from agentfeedback_submissions.service import Service
 from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 from agentfeedback_submit.delivery.deliver import Local, deliver
 from agentfeedback_submit.filing.build import Body
-
-_path = Path(__file__).parents[3] / "core/tests/killing.py"
-_spec = importlib.util.spec_from_file_location("killing", _path)
-assert _spec is not None and _spec.loader is not None
-killing = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(killing)
+from tests.support import killing
 
 # Newer Pythons warn of a fork beside the threads a test runner may have started.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")

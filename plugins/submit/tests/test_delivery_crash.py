@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import signal
@@ -29,14 +28,7 @@ from agentfeedback_submit.delivery.outcome_log import Line
 from agentfeedback_submit.delivery.spool import CLAIM, Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, read
 from agentfeedback_submit.filing.build import Body
-
-_path = Path(__file__).parents[3] / "core/tests/killing.py"
-_spec = importlib.util.spec_from_file_location("killing", _path)
-assert _spec is not None and _spec.loader is not None
-killing = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(killing)
-# Opening a file to read is no write, and what makes one is killed at before and after it.
-killing.WRITING -= {2, 257} if os.uname().machine == "x86_64" else {56}
+from tests.support import killing
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
@@ -125,7 +117,7 @@ class Scene:
             def child(tell: int) -> None:
                 run(lambda word: os.write(tell, word.encode()) and None)
 
-            status, told, stops = killing.traced(child, at)
+            status, told, stops = killing.traced(child, at, calls=killing.CHANGING)
             yield told
             shutil.rmtree(self.now)
         assert status == 0 and told

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.foundation.canonical import compact
+from agentfeedback.foundation.canonical import canonical, compact
 from agentfeedback.foundation.json_text import Number
 from agentfeedback_submissions.envelope import (
     BODY_LIMIT,
@@ -20,16 +19,11 @@ from agentfeedback_submissions.envelope import (
     MEMBERS,
     EnvelopeRefused,
     Normalised,
+    content_hash,
     normalise,
 )
 from agentfeedback_submissions.texts import token, trimmed
-
-_spec = importlib.util.spec_from_file_location(
-    "json_trees", Path(__file__).with_name("json_trees.py")
-)
-assert _spec is not None and _spec.loader is not None
-json_trees = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(json_trees)
+from tests.support import json_trees
 
 #: What makes a friction without any warning.
 WHOLE = {
@@ -297,3 +291,21 @@ def test_any_number_of_oddities_is_told_in_time(members: str) -> None:
 def test_tokens_use_simple_case_and_unicode_white_space(text: str, form: str) -> None:
     """Where the language's own lower case and strip differ, the specification's hold."""
     assert token(text) == form
+
+
+#: The members whose content tells reports apart, by the specification.
+CONTENT = ("kind", "schema_version", "machine", "model", "harness", "project", "summary", "payload")
+
+
+@given(
+    st.dictionaries(st.sampled_from([*CONTENT, "key", "occurred_at", "context"]), json_trees.TREES)
+)
+def test_identity_is_made_of_its_members_alone(record: dict[str, Any]) -> None:
+    """Key, time and context do not enter the hash; absent members do not either."""
+    own = {name: value for name, value in record.items() if name in CONTENT}
+    assert content_hash(record) == hashlib.sha256(canonical(own)).hexdigest()
+
+
+def test_the_spelling_of_a_number_is_content() -> None:
+    """1 and 1.0 are different content."""
+    assert content_hash({"payload": [Number("1")]}) != content_hash({"payload": [Number("1.0")]})

@@ -1,7 +1,6 @@
 """Kills a fork of the test at a chosen point: before or after an SQL statement, or a system call that writes.
 
-The second needs Linux, where the system lets a process trace its child. Test modules load this file
-by its path; `tell` is the end of a pipe on which a run says what it has finished.
+The second needs Linux, where the system lets a process trace its child. `tell` is the end of a pipe on which a run says what it has finished.
 """
 
 from __future__ import annotations
@@ -72,10 +71,13 @@ _CONNECT = sqlite3.connect
 TRACEME, SYSCALL, SETOPTIONS, SYSCALL_INFO = 0, 24, 0x4200, 0x420E
 SYSCALL_STOP = signal.SIGTRAP | 0x80
 #: write pwrite64 writev ftruncate fallocate fsync fdatasync rename* unlink* mkdir* f/chmod* open*
-WRITING = {
+_WRITING = {
     "x86_64": {1, 18, 20, 77, 285, 74, 75, 82, 264, 316, 87, 263, 83, 258, 90, 91, 268, 2, 257},
     "aarch64": {64, 68, 66, 46, 47, 82, 83, 38, 276, 35, 34, 52, 53, 56},
-}.get(platform.machine(), set())
+}
+WRITING: frozenset[int] = frozenset(_WRITING.get(platform.machine(), ()))
+#: The same without open*: most of those only read, and the calls around one that creates are stops too.
+CHANGING = WRITING - {2, 257} if platform.machine() == "x86_64" else WRITING - {56}
 
 
 class Call(ctypes.Structure):
@@ -106,8 +108,10 @@ def ptrace(request: int, process: int, address: int, data: Any) -> int:
     return done
 
 
-def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
-    """Run until the `kill_at`-th stop at a writing call: the wait status, what was told, the stops.
+def traced(
+    run: Callable[[int], None], kill_at: int, *, calls: frozenset[int] = WRITING
+) -> tuple[int, bytes, int]:
+    """Run until the `kill_at`-th stop at one of these calls: the wait status, what was told, the stops.
 
     There is a stop before each such call and one after it. An `OSError` says that the system does
     not let a process trace its child.
@@ -124,7 +128,7 @@ def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
         if not os.WIFSTOPPED(status):
             raise OSError("the child could not ask to be traced")
         try:
-            status, stops = follow(process, kill_at)
+            status, stops = follow(process, kill_at, calls)
         except OSError:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
@@ -132,7 +136,7 @@ def traced(run: Callable[[int], None], kill_at: int) -> tuple[int, bytes, int]:
         return status, pipe.read(), stops
 
 
-def follow(process: int, kill_at: int) -> tuple[int, int]:
+def follow(process: int, kill_at: int, calls: frozenset[int]) -> tuple[int, int]:
     stops, writing, information = 0, False, Call()
     ptrace(SETOPTIONS, process, 0, 1)
     while True:
@@ -143,7 +147,7 @@ def follow(process: int, kill_at: int) -> tuple[int, int]:
         if os.WSTOPSIG(status) == SYSCALL_STOP:
             ptrace(SYSCALL_INFO, process, ctypes.sizeof(information), ctypes.addressof(information))
             if information.op == 1:
-                writing = information.number in WRITING
+                writing = information.number in calls
             stops += writing
             if writing and stops == kill_at:
                 os.kill(process, signal.SIGKILL)

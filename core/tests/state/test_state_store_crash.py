@@ -7,7 +7,6 @@ before it happens and after (Linux, where the system lets a process trace its ch
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import signal
@@ -23,12 +22,8 @@ from agentfeedback.state import database
 from agentfeedback.state.state_store import Digested, StateStore
 from agentfeedback.state.watermark import SessionRow
 from agentfeedback.wire.records import Selection
-
-_spec = importlib.util.spec_from_file_location("killing", Path(__file__).with_name("killing.py"))
-assert _spec is not None and _spec.loader is not None
-killing = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(killing)
-Killer, child, traced = killing.Killer, killing.child, killing.traced
+from tests.support import killing
+from tests.support.killing import Killer, child, traced
 
 # Newer Pythons warn of a fork beside the threads a test runner may have started.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")

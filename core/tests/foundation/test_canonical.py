@@ -1,12 +1,9 @@
-"""Canonical JSON and the identity made of it."""
+"""Canonical JSON: one form for one value."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentfeedback.foundation.canonical import canonical
-from agentfeedback.foundation.json_text import Number, parse
-from agentfeedback_submissions.envelope import content_hash
-
-_spec = importlib.util.spec_from_file_location(
-    "json_trees", Path(__file__).with_name("json_trees.py")
-)
-assert _spec is not None and _spec.loader is not None
-json_trees = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(json_trees)
+from agentfeedback.foundation.json_text import parse
+from tests.support import json_trees
 
 
 def shuffled(tree: Any, rng: random.Random) -> Any:
@@ -71,21 +61,3 @@ def test_strings_are_written_as_the_standard_library_would(tree: dict[str, str])
 def test_vectors(text: bytes, form: bytes) -> None:
     """Order by code point, numbers as spelled, five named escapes, other C0 in lower hex, the rest raw."""
     assert canonical(parse(text).value) == form
-
-
-#: The members whose content tells reports apart, by the specification.
-CONTENT = ("kind", "schema_version", "machine", "model", "harness", "project", "summary", "payload")
-
-
-@given(
-    st.dictionaries(st.sampled_from([*CONTENT, "key", "occurred_at", "context"]), json_trees.TREES)
-)
-def test_identity_is_made_of_its_members_alone(record: dict[str, Any]) -> None:
-    """Key, time and context do not enter the hash; absent members do not either."""
-    own = {name: value for name, value in record.items() if name in CONTENT}
-    assert content_hash(record) == hashlib.sha256(canonical(own)).hexdigest()
-
-
-def test_the_spelling_of_a_number_is_content() -> None:
-    """1 and 1.0 are different content."""
-    assert content_hash({"payload": [Number("1")]}) != content_hash({"payload": [Number("1.0")]})

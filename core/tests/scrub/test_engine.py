@@ -1,10 +1,8 @@
 """What the scrubber promises for every text: laws, trees, cuts, and that it always ends."""
 
-import importlib.util
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentfeedback.scrub import CAPTURE, MAX_DEPTH, SUBMIT, Format, Scrubber, Table, cut
+from tests.support import ROOT
+from tests.support import scrub_parts as parts
 
-_HERE = Path(__file__).parent
-_spec = importlib.util.spec_from_file_location("scrub_parts", _HERE / "scrub_parts.py")
-assert _spec and _spec.loader
-parts = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(parts)
 PARTS: dict[str, str] = parts.PARTS
 
 TABLES = pytest.mark.parametrize("table", [SUBMIT, CAPTURE], ids=["submit", "capture"])
@@ -317,5 +312,5 @@ for unit in HOSTILE.values():
 @pytest.mark.parametrize("table", ["SUBMIT", "CAPTURE"])
 def test_no_hostile_text_of_a_mebibyte_hangs(table: str) -> None:
     """A guard and no measurement (C81): a quadratic rule needs hours for what takes seconds."""
-    code = _HANG.format(bench=str(_HERE.parents[1] / "bench"), table=table)
+    code = _HANG.format(bench=str(ROOT / "bench"), table=table)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=500)

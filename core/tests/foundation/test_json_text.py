@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,13 +18,7 @@ from agentfeedback.foundation.json_text import (
     parse,
     text_bytes,
 )
-
-_spec = importlib.util.spec_from_file_location(
-    "json_trees", Path(__file__).with_name("json_trees.py")
-)
-assert _spec is not None and _spec.loader is not None
-json_trees = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(json_trees)
+from tests.support import json_trees
 
 
 @given(json_trees.TREES)

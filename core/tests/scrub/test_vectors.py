@@ -1,6 +1,5 @@
-"""Each line of `scrub_vectors.json` against both tables."""
+"""Each line of `vectors.json` against both tables."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -8,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentfeedback.scrub import CAPTURE, SUBMIT, Scrubber, Table
+from tests.support import scrub_parts as parts
 
-_HERE = Path(__file__).parent
-_spec = importlib.util.spec_from_file_location("scrub_parts", _HERE / "scrub_parts.py")
-assert _spec and _spec.loader
-parts = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(parts)
-
-VECTORS = json.loads((_HERE / "scrub_vectors.json").read_text("utf-8"))
+VECTORS = json.loads((Path(__file__).with_name("vectors.json")).read_text("utf-8"))
 TABLES = {"submit": SUBMIT, "capture": CAPTURE}
 
 
