@@ -110,10 +110,12 @@ class Machine:
         engine = Engine(self.environ, host=Host(self.environ), now=later)
         return plain(engine.listing(None, None, unprocessed=False))
 
-    def plugin(self, name: str, code: str, *, group: str = "agentfeedback.plugins") -> None:
+    def plugin(
+        self, name: str, code: str, *, group: str = "agentfeedback.plugins", dist: str = ""
+    ) -> None:
         """Install a plugin in a folder on PYTHONPATH, so that it is discovered as any other is."""
         folder = self.home.parent / "site"
-        module = "x_" + "".join(char if char.isalnum() else "_" for char in f"{group}_{name}")
+        module = "x_" + "".join(char if char.isalnum() else "_" for char in f"{group}_{dist}{name}")
         info = folder / f"{module}-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")

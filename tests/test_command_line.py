@@ -360,7 +360,7 @@ def test_interrupt_ends_quietly(machine: Machine) -> None:
     machine.plugin(
         "slow",
         "import os, time\nfrom agentfeedback.plugins.hookspecs import hookimpl\n"
-        "@hookimpl\ndef session_verdict():\n    open(os.environ['HOME'] + '/stop', 'w').close()\n    time.sleep(60)\n",
+        "@hookimpl\ndef session_before_open():\n    open(os.environ['HOME'] + '/stop', 'w').close()\n    time.sleep(60)\n",
     )
     machine.claude("s1", [prompt("u1")])
     process = subprocess.Popen(

@@ -28,11 +28,24 @@ def machine(machine: Machine) -> Machine:
 FAILING_GATES = {
     "cannot be imported": "raise ImportError('gone')\n",
     "ends the process at import": "raise SystemExit(3)\n",
-    "raises when asked": "@hookimpl\ndef session_verdict():\n    raise KeyError('x')\n",
-    "ends the process when asked": "@hookimpl\ndef session_verdict():\n    raise SystemExit(0)\n",
-    "asks for an unknown argument": "@hookimpl\ndef session_verdict(nonsense):\n    return None\n",
-    "is a wrapper": "@hookimpl(wrapper=True)\ndef session_verdict():\n    yield\n    return []\n",
-    "is an old wrapper": "@hookimpl(hookwrapper=True)\ndef session_verdict():\n    yield\n",
+    "raises when asked": "@hookimpl\ndef session_before_open():\n    raise KeyError('x')\n",
+    "ends the process when asked": "@hookimpl\ndef session_before_open():\n    raise SystemExit(0)\n",
+    "asks for an unknown argument": "@hookimpl\ndef session_before_open(nonsense):\n    return None\n",
+    "is a wrapper": "@hookimpl(wrapper=True)\ndef session_before_open():\n    yield\n    return []\n",
+    "forgets the marker": "def session_before_open():\n    return None\n",
+    "is marked for another project": (
+        "import pluggy\n@pluggy.HookimplMarker('pytest')\ndef session_before_open():\n    return None\n"
+    ),
+    "holds the hook in a class": (
+        "class Gate:\n    @hookimpl\n    def session_before_open(self):\n        return None\n"
+    ),
+    "has other hooks alone": "@hookimpl\ndef session_digested():\n    pass\n",
+    "misspells the hook": "@hookimpl\ndef session_before_opening():\n    return None\n",
+    "answers what has no text": (
+        "class Odd:\n    def __str__(self):\n        raise ValueError\n"
+        "@hookimpl\ndef session_before_open():\n    return Odd()\n"
+    ),
+    "is an old wrapper": "@hookimpl(hookwrapper=True)\ndef session_before_open():\n    yield\n",
 }
 
 
@@ -49,11 +62,60 @@ def test_gate_that_fails_refuses_every_session(machine: Machine, how: str) -> No
 
 def test_gate_that_is_blocked_refuses_every_session(machine: Machine) -> None:
     """A gate cannot be left out: blocked by name it refuses every session."""
-    plugin(machine, "kind", "@hookimpl\ndef session_verdict():\n    return None\n", GATES)
+    plugin(machine, "kind", "@hookimpl\ndef session_before_open():\n    return None\n", GATES)
     assert states(machine) == BOTH_NEW
     assert set(states(machine, AGENTFEEDBACK_BLOCK="kind").values()) == {
         ("denied", "gate kind failed")
     }
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_gates_of_one_name_are_both_asked(machine: Machine, which: int) -> None:
+    """Of two distributions with a gate of one name neither hides the other, whichever refuses."""
+    refusing = "@hookimpl\ndef session_after_read():\n    return 'no'\n"
+    passing = "@hookimpl\ndef session_after_read():\n    return None\n"
+    codes = [passing, passing]
+    codes[which] = refusing
+    for dist, code in zip(("one", "two"), codes, strict=True):
+        plugin(machine, "twin", code, GATES, dist=dist)
+    assert set(states(machine).values()) == {("denied", "gate twin: no")}
+
+
+def test_a_distribution_whose_entry_points_cannot_be_read_is_named(machine: Machine) -> None:
+    """It may have brought a plugin: every command says so, and what else is installed works."""
+    plugin(machine, "good", "@hookimpl\ndef run_finished():\n    pass\n")
+    for name, content in (("odd_bytes", b"[\xff]"), ("odd_kind", None)):
+        file = machine.home.parent / f"site/{name}-1.0.dist-info/entry_points.txt"
+        file.parent.mkdir()
+        if content is None:
+            file.mkdir()
+        else:
+            file.write_bytes(content)
+    sentences = [
+        "the entry points of odd-bytes cannot be read: not UTF-8",
+        "the entry points of odd-kind cannot be read: is a directory",
+    ]
+    assert states(machine) == BOTH_NEW
+    for words in (("sessions", "list"), ("plugins",)):
+        err = machine.run(*words).err
+        assert all(err.count(f"warning: {sentence}\n") == 1 for sentence in sentences)
+    problems = machine.run("doctor", "--json").json["problems"]
+    assert [text for text in problems if "odd-" in text] == [
+        f"{sentence}; check its permissions, or install it again" for sentence in sentences
+    ]
+
+
+def test_a_plugin_with_the_name_of_the_core_is_a_plugin(machine: Machine) -> None:
+    """What is the core's own is known by the object, not by a name that anyone may take."""
+    plugin(
+        machine,
+        "agentfeedback",
+        "@hookimpl\ndef digest_session():\n    raise OSError\n"
+        "@hookimpl\ndef session_after_read():\n    raise OSError\n",
+    )
+    assert set(states(machine).values()) == {("denied", "gate agentfeedback failed")}
+    plugin(machine, "agentfeedback", "@hookimpl\ndef session_before_open():\n    pass\n", GATES)
+    assert run(machine, "digest", "codex:x1").json["errors"][0]["state"] == "denied"
 
 
 def test_a_gate_takes_no_refusal_away(machine: Machine) -> None:
@@ -62,10 +124,10 @@ def test_a_gate_takes_no_refusal_away(machine: Machine) -> None:
     plugin(
         machine,
         "soft",
-        "@hookimpl(tryfirst=True)\ndef session_verdict():\n    return None\n",
+        "@hookimpl(tryfirst=True)\ndef session_before_open():\n    return None\n",
         GATES,
     )
-    plugin(machine, "loud", "@hookimpl\ndef session_verdict():\n    return 'mine'\n", GATES)
+    plugin(machine, "loud", "@hookimpl\ndef session_before_open():\n    return 'mine'\n", GATES)
     assert set(states(machine).values()) == {("denied", "deny_paths")}
 
 

@@ -19,9 +19,9 @@ OPT_IN = '[collect]\nopt_in_only = true\nopt_in_paths = ["/srv/app"]\n'
 DISABLED = "[collect]\ndisabled = true\n"
 #: A plugin's gate that refuses by place, so without path rules in the policy.
 GATE = """
-from agentfeedback.plugins.hookspecs import hookimpl
+from agentfeedback.plugins import hookimpl
 @hookimpl
-def session_verdict(place, stage):
+def session_before_open(place):
     if any("secret" in path for path in place.paths) or "secret" in (place.encoded or ""):
         return "not yours"
 """

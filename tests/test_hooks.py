@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 
 from tests.conftest import Machine, prompt
@@ -97,8 +100,6 @@ def test_hook_watermark_store(machine: Machine) -> None:
             self.kept = pickle.load(open(self.path, "rb")) if os.path.exists(self.path) else {}
         def rows(self):
             return dict(self.kept)
-        def row(self, harness, session_id):
-            return self.kept.get((harness, session_id))
         def digested(self, marks, at):
             for m in marks:
                 self.kept[m.harness, m.session_id] = SessionRow(m.harness, m.session_id, m.path, m.mtime, m.size, m.head, at)
@@ -126,25 +127,72 @@ def test_hook_watermark_store(machine: Machine) -> None:
     assert not machine.database.exists()
 
 
+def test_a_trace_has_a_line_for_each_call_and_no_content(machine: Machine) -> None:
+    """With AGENTFEEDBACK_TRACE=1 hook, plugin, microseconds and the kind of result go to standard error, nothing else."""
+    code = """
+    @hookimpl
+    def session_before_open(session):
+        return "PRIVATE" if session.harness == "codex" else None
+    @hookimpl
+    def register_detectors():
+        return []
+    @hookimpl
+    def digest_session(session):
+        raise KeyError("PRIVATE")
+    """
+    plugin(machine, "team", code, GATES)
+    quiet = run(machine, "digest", "--unprocessed")
+    traced = run(machine, "digest", "--unprocessed", AGENTFEEDBACK_TRACE="1")
+    assert traced.out == quiet.out
+    assert "PRIVATE" not in traced.err and "trace" not in quiet.err
+    rows = [
+        re.fullmatch(r"agentfeedback: trace: (\w+) ([\w-]+) [0-9]+ us (\w+)", text)
+        for text in traced.err.splitlines()
+        if "trace" in text
+    ]
+    found = Counter(row.groups() if row else () for row in rows)
+    assert {
+        ("register_readers", "codex", "1"),
+        ("register_detectors", "team", "0"),
+        ("watermark_store", "agentfeedback", "StateStore"),
+        ("session_before_open", "team", "denied"),
+        ("session_before_open", "team", "None"),
+        ("session_after_read", "agentfeedback", "None"),
+        ("digest_session", "team", "KeyError"),
+        ("digest_session", "agentfeedback", "BuiltDigest"),
+    } <= found.keys()
+    assert run(machine, "list", AGENTFEEDBACK_TRACE="0").err == ""
+
+
 # Once a session.
 
 
-def test_hook_session_verdict(machine: Machine) -> None:
-    """A gate refuses before the open or after the read; its text is the reason, and a digest is refused as well."""
+def test_hook_session_before_open(machine: Machine) -> None:
+    """A gate refuses by the declared place; its text is the reason, nothing is read, and a digest is refused as well."""
     code = """
     @hookimpl
-    def session_verdict(session, place, stage):
-        if session.harness == "codex" and stage == "before-open":
+    def session_before_open(session, place):
+        if session.harness == "codex":
             assert place.paths == ("/srv/app/shop",)
             return "not this one"
-        if stage == "after-read" and "/srv/app/shop" in place.paths:
+    """
+    plugin(machine, "place", code, GATES)
+    assert states(machine) == BOTH_NEW | {"codex:x1": ("denied", "gate place: not this one")}
+    result = run(machine, "digest", "codex:x1")
+    assert result.status == 1
+    assert result.json["errors"][0]["state"] == "denied"
+
+
+def test_hook_session_after_read(machine: Machine) -> None:
+    """A gate refuses by the directories a log records: nothing of it is shown, and a digest is refused as well."""
+    code = """
+    @hookimpl
+    def session_after_read(session, directories):
+        if "/srv/app/shop" in directories:
             return "seen too much"
     """
     plugin(machine, "place", code, GATES)
-    assert states(machine) == {
-        "claude-code:c1": ("denied", "gate place: seen too much"),
-        "codex:x1": ("denied", "gate place: not this one"),
-    }
+    assert states(machine) == dict.fromkeys(BOTH_NEW, ("denied", "gate place: seen too much"))
     listed = run(machine, "list").json["sessions"]
     assert all({"project", "counts", "start"}.isdisjoint(item) for item in listed)
     result = run(machine, "digest", "codex:x1")
@@ -160,9 +208,9 @@ def test_hook_digest_session(machine: Machine) -> None:
     @hookimpl
     def digest_session(session, timeline, start, caps):
         if session.harness == "codex":
-            return BuiltDigest({{"ref": session.ref, "said": "{secret}", "start": start}}, 1, timeline.size)
+            return BuiltDigest({{"ref": session.ref, "said": "{secret}", "start": start}}, timeline.size)
         if session.id == "big":
-            return BuiltDigest({{"ref": session.ref, "said": "x" * caps.session}}, 1, 5)
+            return BuiltDigest({{"ref": session.ref, "said": "x" * caps.session}}, 5)
     """
     plugin(machine, "terse", code)
     machine.claude("big", [prompt("u1")])
@@ -244,14 +292,14 @@ def test_hook_doctor_sections(machine: Machine) -> None:
     code = """
         from agentfeedback.plugins.doctor_section import DoctorSection
         @hookimpl
-        def doctor_sections(checkup):
+        def doctor_sections(context):
             return [DoctorSection("queue", {"pending": 2}, text="2 pending", problems=(("it is full", "empty it"),))]
     """
     plugin(machine, "spooler", code)
     plugin(
         machine,
         "failing",
-        "@hookimpl\ndef doctor_sections(checkup):\n    raise OSError(checkup.paths.home)\n",
+        "@hookimpl\ndef doctor_sections(context):\n    raise OSError(context.paths.home)\n",
     )
     plugin(
         machine,
@@ -259,7 +307,7 @@ def test_hook_doctor_sections(machine: Machine) -> None:
         """
         from agentfeedback.plugins.doctor_section import DoctorSection
         @hookimpl
-        def doctor_sections(checkup):
+        def doctor_sections(context):
             return [DoctorSection("database", {})]
         """,
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentfeedback.plugins import hookspecs
-from tests.conftest import ROOT, Machine, line, meta, prompt, typed
+from agentfeedback.plugins.host import GATE_HOOKS, Host
+from tests.conftest import ROOT, Machine, codex_line, line, meta, prompt, typed
 
 PAGE = (ROOT / "docs/reference/hooks.md").read_text()
 SECTIONS = dict(re.findall(r"^## `(.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -24,6 +25,14 @@ def test_every_hook_has_a_section_with_its_arguments() -> None:
     """The headings of the page are the hooks and their arguments, in the order they fire, and nothing else."""
     assert list(SECTIONS) == list(HOOKS.values())
     assert len(HOOKS) >= 9
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_the_host_has_a_method_for_every_hook(name: str) -> None:
+    """A hook is called by the method of its name, with its arguments; readers are asked of one plugin at a time."""
+    wanted = list(inspect.signature(vars(hookspecs)[name]).parameters)
+    _, *arguments = inspect.signature(vars(Host)[name]).parameters
+    assert arguments == (["plugin"] if name == "register_readers" else wanted)
 
 
 @pytest.mark.parametrize("name", HOOKS)
@@ -48,12 +57,13 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
         (machine.home / ".notebook/n1.jsonl").write_bytes(
             line(cwd="/srv/app", says="hello") + b"\n"
         )
-    if name == "session_verdict":
+    if name in GATE_HOOKS:
         group = "agentfeedback.gates"
     machine.plugin(own, code, group=group)
     machine.claude("c1", [prompt("u1", "is BADGE-" + "123456 right?")])
     machine.codex("x1", [meta(), typed()])
     machine.codex("x2", [meta("/srv/customers/a"), typed()])
+    machine.codex("x3", [meta(), typed(), codex_line("turn_context", cwd="/srv/secrets/a")])
     machine.environ["TEAM_STATE"] = str(machine.home / "team.db")
     (plugin,) = [
         each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == own
@@ -74,7 +84,8 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
         "register_scrub_formats": "[REDACTED:badge]" in one["events"][0]["summary"],
         "register_detectors": one.get("findings") == {"questions": [{"span": "u1"}]},
         "watermark_store": (machine.home / "team.db").exists() and not machine.database.exists(),
-        "session_verdict": "codex:x2" not in refs,
+        "session_before_open": "codex:x2" not in refs,
+        "session_after_read": "codex:x3" not in refs,
         "digest_session": codex["events"] == [] and codex["counts"]["prompts"] == 1,
         "session_digested": "claude-code:c1: " in digest.err,
         "session_marked": "codex:x1 is nothing" in mark.err,

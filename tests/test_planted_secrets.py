@@ -209,7 +209,7 @@ def test_secret_in_a_refusal_or_failure_is_never_printed(machine: Machine, tmp_p
     machine.plugin(
         "talkative",
         "from agentfeedback.plugins.hookspecs import hookimpl\n"
-        f"@hookimpl\ndef session_verdict(session):\n    return {reason!r}\n",
+        f"@hookimpl\ndef session_before_open(session):\n    return {reason!r}\n",
         group="agentfeedback.gates",
     )
     at_import = planter.plant("gitlab_token", "a plugin's error at import")

@@ -40,8 +40,10 @@ def of_two_harnesses(machine: Machine) -> Machine:
     return machine
 
 
-def plugin(machine: Machine, name: str, code: str, group: str = "agentfeedback.plugins") -> None:
-    machine.plugin(name, HEAD + dedent(code), group=group)
+def plugin(
+    machine: Machine, name: str, code: str, group: str = "agentfeedback.plugins", dist: str = ""
+) -> None:
+    machine.plugin(name, HEAD + dedent(code), group=group, dist=dist)
 
 
 def run(machine: Machine, *words: str, **environ: str) -> Result:

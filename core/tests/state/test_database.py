@@ -83,8 +83,7 @@ def test_an_older_database_is_taken_forward(path: str) -> None:
     old.digested([Digested("opencode", "ses_1", "/srv/opencode.db", 1, 10, "aa")], at=5)
     old.mark([("opencode", "ses_1")], "filed", [], at=6)
     newer = StateStore(path, migrations=(*MIGRATIONS, Step("queue", QUEUE)))
-    row = newer.row("opencode-v1", "ses_1")
-    assert row is not None
+    row = newer.rows()["opencode-v1", "ses_1"]
     assert (10, 6, "filed") == (row.processed_size, row.processed_at, row.outcome)
     assert {("opencode-v1", "ses_1")} == set(newer.rows())
     with closing(sqlite3.connect(path)) as connection:
@@ -131,9 +130,7 @@ def test_a_write_ahead_log_left_by_a_killed_process_is_read(path: str) -> None:
         other.execute("UPDATE sessions_seen SET size = 77")
         for tail in ("", "-wal"):
             shutil.copy(path + tail, f"{path}.killed{tail}")
-    row = StateStore(f"{path}.killed").row("codex", "s1")
-    assert row is not None
-    assert 77 == row.size
+    assert 77 == StateStore(f"{path}.killed").rows()["codex", "s1"].size
 
 
 def test_a_database_that_is_being_made_is_waited_for(path: str) -> None:

@@ -53,11 +53,9 @@ def execute(path: str, *statements: str) -> None:
 def test_reading_and_forgetting_create_nothing(store: StateStore, tmp_path: Path) -> None:
     """A missing database reads as empty, forgets nothing, and is still missing afterwards."""
     assert {} == store.rows()
-    assert store.row("codex", "s1") is None
     assert store.selection() is None
     assert [False, False] == store.forget([name(S1), name(S2)])
     store.digested([], at=1)
-    store.close()
     assert [] == list(tmp_path.iterdir())
 
 
@@ -76,7 +74,7 @@ def test_a_digest_is_remembered_as_told(store: StateStore, path: str) -> None:
     store.digested([S1, S2], at=1_790_000_000_000_001)
     expected = SessionRow("codex", "s1", S1.path, S1.mtime, 10, "aa", 1_790_000_000_000_001)
     again = StateStore(path)
-    assert expected == again.row("codex", "s1")
+    assert expected == again.rows()["codex", "s1"]
     assert {name(S1), name(S2)} == set(again.rows())
     assert {1_790_000_000_000_001} == {row.digested_at for row in again.rows().values()}
 
@@ -87,10 +85,10 @@ def test_a_mark_copies_the_latest_digest(store: StateStore) -> None:
     store.digested([evolve(S1, size=11, mtime=2, head="cc")], at=6)
     store.mark([name(S1)], "filed", [UID, UID], at=7)
     marked = SessionRow("codex", "s1", S1.path, 2, 11, "cc", 6, 7, 11, 2, "cc", "filed", (UID, UID))
-    assert marked == store.row(*name(S1))
+    assert marked == store.rows().get(name(S1))
     store.digested([evolve(S1, size=12, path="/srv/moved", head="dd", mtime=3)], at=8)
     later = evolve(marked, size=12, path="/srv/moved", head="dd", mtime=3, digested_at=8)
-    assert later == store.row(*name(S1))
+    assert later == store.rows().get(name(S1))
 
 
 def test_the_last_mark_wins(store: StateStore) -> None:
@@ -98,7 +96,7 @@ def test_the_last_mark_wins(store: StateStore) -> None:
     store.digested([S1], at=5)
     store.mark([name(S1)], "filed", [UID], at=6)
     store.mark([name(S1), name(S1)], "nothing", [], at=7)
-    row = store.row(*name(S1))
+    row = store.rows().get(name(S1))
     assert row is not None
     assert ("nothing", (), 7) == (row.outcome, row.refs, row.processed_at)
 
@@ -227,19 +225,17 @@ def test_a_damaged_row_is_an_error_and_not_a_crash(
     """A row that holds another type than its column's is one error that names the database."""
     store.digested([S1], at=5)
     execute(path, "PRAGMA ignore_check_constraints = ON", f"UPDATE sessions_seen SET {change}")
-    for read in (store.rows, lambda: store.row(*name(S1))):
-        with pytest.raises(StoreError, match="cannot be read or written") as raised:
-            read()
-        assert path in raised.value.problem
-        assert raised.value.remedy
+    with pytest.raises(StoreError, match="cannot be read or written") as raised:
+        store.rows()
+    assert path in raised.value.problem
+    assert raised.value.remedy
 
 
 def test_odd_texts_and_times_are_stored(store: StateStore) -> None:
     """Unpaired surrogates become U+FFFD on the way in and in look-ups; times are held in 64 bits."""
     odd = Digested("codex", "s\udc80'\"\0%_", "/srv/\ud800/\U0001f600", 1 << 70, 0, "aa")
     store.digested([odd, evolve(S1, mtime=-(1 << 70))], at=5)
-    found = store.row("codex", odd.session_id)
-    assert found is not None
+    found = store.rows()["codex", "s\ufffd'\"\0%_"]
     assert ("s\ufffd'\"\0%_", "/srv/\ufffd/\U0001f600") == (found.session_id, found.path)
     assert (1 << 63) - 1 == found.mtime
     store.mark([name(odd)], "filed", ["\ud800"], at=6)

@@ -87,8 +87,7 @@ class Scene:
         store = StateStore(path)
         assert snapshot(store) in ([self.new] if told else [self.old, self.new])
         store.digested([digest(C, 9)], at=9)
-        row = store.row(*C)
-        assert row is not None and row.size == 9
+        assert store.rows()[C].size == 9
         with closing(sqlite3.connect(path)) as connection:
             assert [("ok",)] == connection.execute("PRAGMA integrity_check").fetchall()
 

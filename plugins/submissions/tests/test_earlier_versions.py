@@ -83,7 +83,7 @@ def test_its_export_is_taken(version: str, tmp_path: Path) -> None:
 def test_the_sessions_keep_their_marks(path: Path) -> None:
     """The other tables of the same file are read too: watermarks and the saved selection."""
     state = StateStore(str(path))
-    marked, digested = state.row("codex", "s1"), state.row("claude-code", "s2")
+    marked, digested = state.rows()["codex", "s1"], state.rows().get(("claude-code", "s2"))
     assert marked is not None and digested is not None
     assert (marked.processed_at, marked.processed_size, marked.outcome) == (6, 10, "filed")
     assert marked.refs == ("01a0c450-6fe8-7507-9f26-4ab07d44a0be",)

@@ -45,7 +45,7 @@ def run(line: Parsed) -> int:
             [plain(item) for item in shown], screen.Screen.of(sys.stdout, os.environ)
         )
     )
-    for sentence in host.unknown_blocked_names:
+    for sentence in (*host.unknown_blocked_names, *host.unreadable_dists):
         screen.note(f"agentfeedback plugins: warning: {sentence}")
     if missing:
         from agentfeedback.plugins.install_hint import pip_install

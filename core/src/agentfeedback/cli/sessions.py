@@ -62,7 +62,7 @@ def run_digest(line: Parsed) -> int:
     _not_negative(line.limit)
     host = _host()
     harness = host.harness(line.harness) if "harness" in line.given else None
-    named = [_ref(host, text) for text in line.positionals]
+    named = [host.ref(text) for text in line.positionals]
     engine = _engine(host, line)
     _warn_of_policy(engine)
     if line.unprocessed:
@@ -96,7 +96,7 @@ def run_mark(line: Parsed) -> int:
         )
     outcome = refs.outcome(line.outcome)
     host = _host()
-    named = [_ref(host, text) for text in line.positionals]
+    named = [host.ref(text) for text in line.positionals]
     uids = [refs.uid(text) for text in line.ref]
     marked = _engine(host, line).mark(named, outcome, uids)
     _print(line, marked, lambda: render.marked_text(marked))
@@ -129,7 +129,7 @@ def run_forget(line: Parsed) -> int:
     if not line.positionals:
         raise UsageError("wrong number of arguments for sessions forget", "name sessions by ref")
     host = _host()
-    named = [_ref(host, text) for text in line.positionals]
+    named = [host.ref(text) for text in line.positionals]
     forgotten, unknown = _engine(host, line).forget(named)
     for ref in unknown:
         _note(f"{ref}: nothing is stored about this session")
@@ -169,14 +169,6 @@ def _warn_of_policy(engine: Engine) -> None:
 
         for sentence in policy_warnings(engine.paths):
             _note(f"warning: {engine.scrubber.text(sentence)}")
-
-
-def _ref(host: Host, text: str) -> refs.Ref:
-    harness, id = refs.split(text)
-    try:
-        return refs.Ref(host.harness(harness), id, text)
-    except UsageError as error:
-        raise UsageError(f'session ref "{text}": {error.problem}', error.remedy) from None
 
 
 def _no_positionals(line: Parsed, command: str) -> None:

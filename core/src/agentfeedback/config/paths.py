@@ -18,15 +18,13 @@ class Paths:
     """The program's own files and folders, all absolute (details 3.5, D20).
 
     `home` is the caller's home, also with `--home DIR`; `store_home` is the home below which stores
-    are looked for: DIR when given, else `home`. `data_home` is the caller's data directory, the
-    parent of `agentfeedback/`. `cache` is the program's own folder.
+    are looked for: DIR when given, else `home`. `cache` is the program's own folder.
     """
 
     home: str
     config_file: str
     database: str
     cache: str
-    data_home: str
     store_home: str
 
     @classmethod
@@ -48,8 +46,7 @@ class Paths:
             value = environ.get(variable, "")
             return value if os.path.isabs(value) else os.path.join(home, *default)
 
-        data_home = base("XDG_DATA_HOME", ".local", "share")
-        own_data = os.path.join(data_home, "agentfeedback")
+        own_data = os.path.join(base("XDG_DATA_HOME", ".local", "share"), "agentfeedback")
         if home_override is not None:
             own_data = os.path.join(own_data, "homes", _key(home_override))
         return cls(
@@ -59,7 +56,6 @@ class Paths:
             ),
             database=os.path.join(own_data, "agentfeedback.db"),
             cache=os.path.join(base("XDG_CACHE_HOME", ".cache"), "agentfeedback"),
-            data_home=data_home,
             store_home=home if home_override is None else os.path.abspath(home_override),
         )
 

@@ -31,10 +31,9 @@ class TooLarge(Exception):
 
 @frozen(eq=False)
 class BuiltDigest:
-    """A digest as it is printed (a JSON object, scrubbed), its bytes, and the offset its watermark covers."""
+    """A digest as it is printed (a JSON object, scrubbed), and the offset its watermark covers."""
 
     digest: dict[str, Any]
-    size: int
     covered: int
 
 
@@ -74,9 +73,8 @@ class Digester:
         ]
         frame = tree(plain(_frame(session, timeline, self._detectors)))
         whole = _assembled(frame, events, findings, truncated=False)
-        size = len(orjson.dumps(whole))
-        if size <= caps.session:
-            return BuiltDigest(whole, size, timeline.size)
+        if len(orjson.dumps(whole)) <= caps.session:
+            return BuiltDigest(whole, timeline.size)
         return _truncated(frame, events, findings, caps.session, timeline.size)
 
     def _mark(self, kind: Literal["prompt", "result"], text: str) -> dict[str, Sequence[str]]:
@@ -129,8 +127,7 @@ def _truncated(
     fit = fitting(parts, measure(frozenset(), 0), cap, end, measure)
     if fit is None:
         raise TooLarge
-    whole = selected(fit.kept, fit.dropped)
-    return BuiltDigest(whole, len(orjson.dumps(whole)), fit.covered)
+    return BuiltDigest(selected(fit.kept, fit.dropped), fit.covered)
 
 
 def smallest(session: Session) -> int:

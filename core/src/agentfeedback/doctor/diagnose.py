@@ -24,10 +24,10 @@ from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError
 from agentfeedback.foundation.files import regular_bytes
 from agentfeedback.foundation.git.root import repository_root
 from agentfeedback.foundation.urls import without_userinfo
-from agentfeedback.plugins.checks import checked
+from agentfeedback.plugins.discovery import BLOCK_VARIABLE, Plugin
 from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
 from agentfeedback.plugins.harnesses import HARNESSES, dist_of
-from agentfeedback.plugins.host import BLOCK_VARIABLE, Host, Plugin
+from agentfeedback.plugins.host import Host
 from agentfeedback.sessions import facts_cache
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.sessions.find import FoundStore
@@ -104,10 +104,10 @@ class _Diagnosis:
             stores = self._stores(engine)
             if formats:
                 doctor.formats = engine.drift(stores)
-            checkup = DoctorContext(
+            context = DoctorContext(
                 paths, self._environ, tables or {}, doctor.mode, doctor.url, doctor.api_key
             )
-            report.sections = self._sections(engine.host, checkup)
+            report.sections = self._sections(engine.host, context)
         doctor.status = "error" if doctor.problems else "ok"
         return report
 
@@ -213,6 +213,8 @@ class _Diagnosis:
         readers = {plugin.name for plugin in doctor.plugins if plugin.kind == "reader"}
         doctor.missing = [name for name in HARNESSES if name not in readers]
         doctor.config.warnings += engine.host.unknown_blocked_names
+        for sentence in engine.host.unreadable_dists:
+            self._problem(sentence, "check its permissions, or install it again")
         if not readers:
             from agentfeedback.plugins.install_hint import pip_install
 
@@ -274,9 +276,9 @@ class _Diagnosis:
                 )
         return stores
 
-    def _sections(self, host: Host, checkup: DoctorContext) -> list[DoctorSection]:
+    def _sections(self, host: Host, context: DoctorContext) -> list[DoctorSection]:
         sections: list[DoctorSection] = []
-        for section in host.collect("doctor_sections", check=checked, checkup=checkup):
+        for section in host.doctor_sections(context):
             if section.name in [other.name for other in sections]:
                 self._problem(f"two plugins have a section {section.name}", "uninstall one of them")
                 continue

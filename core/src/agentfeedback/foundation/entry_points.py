@@ -46,9 +46,12 @@ def slow_entry_points_by_name(group: str) -> dict[str, str]:
     return _by_name(_slowly_found((group,)))
 
 
-def entry_points(groups: Container[str]) -> list[EntryPoint]:
-    """Every entry point of these groups, in the order of the path; by `importlib.metadata` when the quick way finds none."""
-    return _quickly_found(groups) or _slowly_found(groups)
+def entry_points(groups: Container[str], unreadable: list[str] | None = None) -> list[EntryPoint]:
+    """Every entry point of these groups, in the order of the path; by `importlib.metadata` when the quick way finds none.
+
+    `unreadable` receives a sentence for each distribution whose entry points cannot be read.
+    """
+    return _quickly_found(groups, unreadable) or _slowly_found(groups)
 
 
 def _by_name(points: list[EntryPoint]) -> dict[str, str]:
@@ -56,10 +59,10 @@ def _by_name(points: list[EntryPoint]) -> dict[str, str]:
     return {point.name: point.value for point in reversed(points)}
 
 
-def _quickly_found(groups: Container[str]) -> list[EntryPoint]:
+def _quickly_found(groups: Container[str], unreadable: list[str] | None = None) -> list[EntryPoint]:
     return [
         EntryPoint(group, name, value, *_dist(folder))
-        for folder, text in _files()
+        for folder, text in _files(unreadable)
         if "[agentfeedback." in text
         for group in _groups(text)
         if group in groups
@@ -135,7 +138,7 @@ def _module(name: str) -> ModuleType:
     return import_module(name)
 
 
-def _files() -> Iterator[tuple[str, str]]:
+def _files(unreadable: list[str] | None) -> Iterator[tuple[str, str]]:
     """The `dist-info` folder's name and its entry points, for each distribution that has some."""
     for folder in dict.fromkeys(sys.path):
         try:
@@ -149,8 +152,18 @@ def _files() -> Iterator[tuple[str, str]]:
                         os.path.join(folder, name, "entry_points.txt"), encoding="utf-8"
                     ) as file:
                         yield name, file.read()
-                except (OSError, ValueError):  # most distributions have none
+                except (FileNotFoundError, NotADirectoryError):  # most distributions have none
                     continue
+                except (OSError, ValueError) as error:
+                    if unreadable is not None:
+                        unreadable.append(_unreadable(name, error))
+
+
+def _unreadable(folder: str, error: Exception) -> str:
+    from agentfeedback.foundation.errors import reason_of
+
+    reason = reason_of(error) if isinstance(error, OSError) else "not UTF-8"
+    return f"the entry points of {_dist(folder)[0]} cannot be read: {reason}"
 
 
 def _section(text: str, group: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What a plugin may register beside the core's own; each check raises for anything else. Pure."""
+"""What a plugin may hand over beside the core's own; each check raises for anything else. Pure."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def usable_detector(detector: Detector) -> None:
     from agentfeedback.digest.detect import Detector
 
     if not isinstance(detector, Detector) or not detector.name:
-        raise TypeError("no detector")
+        raise TypeError("not a detector")
     if detector.name in {member.name for member in fields(wire.Digest)}:
         raise ValueError(f"{detector.name} is a member of every digest")
 
 
-def checked(section: Any) -> None:
-    """Raise for what cannot be a section of the report."""
+def usable_section(section: Any) -> None:
+    """A section of the report of `doctor` that can be printed under a name of its own."""
     if not isinstance(section, DoctorSection) or not section.name.isidentifier():
-        raise TypeError("no section")
+        raise TypeError("not a section")
     if section.name in {member.name for member in fields(Doctor)}:
         raise ValueError(f"{section.name} is a member of every report")
     encode(section.value)  # raises here what could not be printed
 
 
-def _can_be_printed(built: BuiltDigest) -> None:
+def printable_digest(built: BuiltDigest) -> None:
+    """A digest that names its session and can be printed."""
     if not isinstance(built, BuiltDigest) or built.covered < 0 or "ref" not in built.digest:
-        raise TypeError("no digest")
+        raise TypeError("not a digest")
     orjson.dumps(built.digest)

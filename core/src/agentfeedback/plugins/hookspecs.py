@@ -49,7 +49,7 @@ def register_detectors() -> Iterable[Detector] | None:
     """Return detectors; what they find stands under `findings` of a digest, by detector name."""
 
 
-@hookspec(firstresult=True)
+@hookspec
 def watermark_store(config: Config) -> WatermarkStore | None:
     """Supply the store of watermarks; None leaves it to the next plugin, the core's database comes last."""
 
@@ -58,15 +58,22 @@ def watermark_store(config: Config) -> WatermarkStore | None:
 
 
 @hookspec
-def session_verdict(session: Session, place: Place, stage: str) -> Verdict | None:
-    """Refuse a session, or None to let it pass; all are asked, the strictest wins, an exception refuses.
+def session_before_open(session: Session, place: Place) -> Verdict | str | None:
+    """Refuse a session by where its store declares that it ran, or None to let its log be opened.
 
-    `stage` is `before-open` (`place` is what the store declares) or `after-read` (`place.paths` are
-    the working directories the log records).
+    All are asked, the strictest wins, an exception refuses.
     """
 
 
-@hookspec(firstresult=True)
+@hookspec
+def session_after_read(session: Session, directories: Sequence[str]) -> Verdict | str | None:
+    """Refuse a session by the working directories its log records, or None to let it be shown.
+
+    All are asked, the strictest wins, an exception refuses.
+    """
+
+
+@hookspec
 def digest_session(
     session: Session, timeline: Timeline, start: int, caps: Caps
 ) -> BuiltDigest | None:
@@ -87,7 +94,7 @@ def session_marked(ref: str, outcome: str, uids: Sequence[str]) -> None:
 
 
 @hookspec
-def doctor_sections(checkup: DoctorContext) -> Iterable[DoctorSection] | None:
+def doctor_sections(context: DoctorContext) -> Iterable[DoctorSection] | None:
     """Return sections to add to the report of `agentfeedback doctor`; change nothing."""
 
 

@@ -1,85 +1,81 @@
-"""Loads plugins by name, one at a time, and calls their hooks one implementation at a time.
+"""The plugins of one run: loads them by name, one at a time, and has one method for each hook.
 
 A plugin that fails is named and skipped, the rest keeps working. A gate is the exception: one that
-cannot be loaded, is blocked, or raises refuses every session (D19).
+cannot be loaded, has no gate hook, is blocked or raises refuses every session, since a policy that
+silently stopped working would be worse than none.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
-
-import pluggy
-from attrs import define, field
+from typing import TYPE_CHECKING, Any
 
 from agentfeedback.foundation import entry_points as installed
 from agentfeedback.foundation.errors import UsageError
-from agentfeedback.plugins import hookspecs
+from agentfeedback.plugins.discovery import BLOCK_VARIABLE, Plugin, installed_plugins
 from agentfeedback.plugins.harnesses import ALIASES, CORE, HARNESSES, dist_of
+from agentfeedback.plugins.hook_calls import HookCalls
+from agentfeedback.policy.rules import Verdict, strictest
 from agentfeedback.reading.reader import Reader
+from agentfeedback.reading.refs import Ref, split
 
-#: Raises for what a plugin must not hand over.
-Check = Callable[[Any], object]
-Kind = Literal["reader", "gate", "plugin", "command", "installer"]
-GROUPS: dict[str, Kind] = {
-    "agentfeedback.readers": "reader",
-    "agentfeedback.gates": "gate",
-    "agentfeedback.plugins": "plugin",
-    "agentfeedback.commands": "command",
-    "agentfeedback.installers": "installer",
-}
-#: Names of plugins to leave out, separated by commas.
-BLOCK_VARIABLE = "AGENTFEEDBACK_BLOCK"
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Mapping, Sequence
 
+    from agentfeedback.config.file import Config
+    from agentfeedback.digest.build import BuiltDigest
+    from agentfeedback.digest.caps import Caps
+    from agentfeedback.digest.detect import Detector
+    from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
+    from agentfeedback.reading.reader import Place, Session
+    from agentfeedback.reading.timeline import Timeline
+    from agentfeedback.scrub import Format
+    from agentfeedback.state.watermark import Digested, WatermarkStore
 
-@define(eq=False)
-class Plugin:
-    """An installed plugin, by its entry point; `error` says why it cannot be used."""
-
-    name: str
-    kind: Kind
-    dist: str
-    version: str
-    #: `module` or `module:attribute`.
-    value: str
-    error: str = ""
-    hooks: list[str] = field(factory=list)
-    loaded: Any = None
+#: A gate has at least one of these.
+GATE_HOOKS = ("session_before_open", "session_after_read")
 
 
 class Host:
-    """The plugins of one run. `environ` is where `AGENTFEEDBACK_BLOCK` is read; `warn` gets one sentence per failure."""
+    """The plugins of one run.
 
-    def __init__(self, environ: Mapping[str, str], warn: Any = None) -> None:
-        self._hooks = pluggy.PluginManager(hookspecs.PROJECT)
-        self._hooks.add_hookspecs(hookspecs)
+    `environ` is where `AGENTFEEDBACK_BLOCK` and `AGENTFEEDBACK_TRACE` are read; `warn` gets one
+    sentence for each failure.
+    """
+
+    def __init__(
+        self, environ: Mapping[str, str], warn: Callable[[str], object] | None = None
+    ) -> None:
+        self._calls = HookCalls(environ, self.failed)
         self._warn = warn or _to_stderr
         self._warned: set[str] = set()
         self._readers: dict[str, Reader] = {}
-        blocked = environ.get(BLOCK_VARIABLE, "").split(",")
-        self._blocked = {name.strip() for name in blocked if name.strip()}
-        self.installed = _installed(self._blocked)
+        names = environ.get(BLOCK_VARIABLE, "").split(",")
+        blocked = {name.strip() for name in names if name.strip()}
+        #: A sentence for each distribution whose entry points cannot be read.
+        self.unreadable_dists: list[str] = []
+        self.installed = installed_plugins(blocked, self.unreadable_dists)
         #: A sentence for each name to leave out that nothing installed has.
         self.unknown_blocked_names = [
             f"{BLOCK_VARIABLE} names {name}, which is not installed"
-            for name in sorted(self._blocked - {plugin.name for plugin in self.installed})
+            for name in sorted(blocked - {plugin.name for plugin in self.installed})
         ]
-        for sentence in self.unknown_blocked_names:
+        for sentence in (*self.unknown_blocked_names, *self.unreadable_dists):
             self.warn(sentence)
-        self._calling: dict[str, list[tuple[object, str, Any, tuple[str, ...]]]] = {}
-        #: Hook calls made, by hook: the budget is a promise (architecture.md, The hooks).
-        self.calls: Counter[str] = Counter()
-        #: Names of gates that refuse everything, in order.
+        #: Gates that cannot be asked, so that every session is refused.
         self.failed_gates: list[str] = []
+
+    @property
+    def calls(self) -> Counter[str]:
+        """How often each hook was called."""
+        return self._calls.count
 
     # -- loading -------------------------------------------------------------------------------
 
     def start(self, builtin: object) -> None:
         """Load the core's own implementations, the gates and the plugins; they stay for the run."""
-        self._hooks.register(builtin, name=CORE)
-        self._calling.clear()
+        self._calls.register(builtin, CORE, core=True)
         for plugin in self.installed:
             if plugin.kind in ("gate", "plugin"):
                 self._load(plugin)
@@ -96,6 +92,39 @@ class Host:
             elif plugin.loaded is None and not plugin.error:
                 self._load(plugin)
         return self.installed
+
+    def _load(self, plugin: Plugin) -> None:
+        if plugin.loaded is not None or plugin.error:
+            return
+        try:
+            loaded = installed.load(plugin.value)
+            if plugin.kind not in ("command", "installer"):
+                plugin.hooks = self._calls.register(loaded, plugin.name)
+                if plugin.kind == "gate" and not set(GATE_HOOKS) & set(plugin.hooks):
+                    # A forgotten marker would leave the gate open.
+                    raise TypeError(f"implements neither {' nor '.join(GATE_HOOKS)}")
+            plugin.loaded = loaded
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
+            plugin.error = described(error)
+            self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
+
+    def _readers_of(self, plugin: Plugin) -> None:
+        if plugin.loaded is None:
+            return
+        try:
+            readers = self.register_readers(plugin)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the plugin is named, the other readers work
+            plugin.error = described(error)
+            self.warn(f"plugin {plugin.name} could not register its readers: {plugin.error}")
+            return
+        found = {item.harness: item for item in readers if isinstance(item, Reader)}
+        if plugin.name in found:
+            self._readers[plugin.name] = found[plugin.name]
+        else:
+            plugin.error = f"registers no reader of harness {plugin.name}"
+            self.warn(f"plugin {plugin.name} {plugin.error}")
+
+    # -- harnesses and refs --------------------------------------------------------------------
 
     def harnesses(self) -> list[str]:
         """The harnesses that have a reader, in the order of every output; nothing is imported."""
@@ -120,6 +149,18 @@ class Host:
         listed = ", ".join(have) or "none"
         raise UsageError(f'no session reader for harness "{name}" (have {listed})', remedy)
 
+    def ref(self, text: str) -> Ref:
+        """The session that a text names, `<harness>:<session id>`; an alias of a harness is resolved.
+
+        Raises:
+            UsageError: The text is not a ref, or its harness has no reader.
+        """
+        harness, id = split(text)
+        try:
+            return Ref(self.harness(harness), id, text)
+        except UsageError as error:
+            raise UsageError(f'session ref "{text}": {error.problem}', error.remedy) from None
+
     def reader(self, harness: str) -> Reader | None:
         """The reader of a harness, loaded on first use; None (and a warning) when its plugin fails."""
         if harness not in self._readers:
@@ -129,121 +170,97 @@ class Host:
                     self._readers_of(plugin)
         return self._readers.get(harness)
 
-    def _load(self, plugin: Plugin) -> None:
-        if plugin.loaded is not None or plugin.error:
-            return
-        try:
-            loaded = installed.load(plugin.value)
-            if plugin.kind not in ("command", "installer"):
-                self._register(loaded, plugin)
-            plugin.loaded = loaded
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
-            plugin.error = described(error)
-            self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
+    # -- the hooks: once a run -----------------------------------------------------------------
 
-    def _register(self, loaded: Any, plugin: Plugin) -> None:
-        self._calling.clear()
-        if self._hooks.is_registered(loaded):  # two harnesses of one dist share a module
-            name = self._hooks.get_name(loaded)
-        else:
-            name = self._hooks.register(loaded, name=f"{plugin.kind} {plugin.name}")
-        for caller in self._hooks.get_hookcallers(loaded) or []:
-            plugin.hooks.append(caller.name)
-            wrapped = any(
-                i.wrapper or i.hookwrapper for i in caller.get_hookimpls() if i.plugin is loaded
-            )
-            if not caller.has_spec() or wrapped:
-                self._hooks.unregister(name=name)
-                what = "is a wrapper" if wrapped else "is no hook"
-                raise TypeError(f"{caller.name} {what}")
+    def register_readers(self, plugin: Plugin) -> list[Reader]:
+        """What one plugin registers as readers; raises what it raises."""
+        return self._calls.items_of("register_readers", plugin.loaded)
 
-    def _readers_of(self, plugin: Plugin) -> None:
-        if plugin.loaded is None:
-            return
-        found = {}
-        for name, answer in self.each("register_readers", only=plugin.loaded):
-            try:
-                readers = list(_answered(answer) or ())
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - the plugin is named, the other readers work
-                plugin.error = described(error)
-                self.warn(f"plugin {name} could not register its readers: {plugin.error}")
-                return
-            found.update({item.harness: item for item in readers if isinstance(item, Reader)})
-        if plugin.name in found:
-            self._readers[plugin.name] = found[plugin.name]
-        else:
-            plugin.error = f"registers no reader of harness {plugin.name}"
-            self.warn(f"plugin {plugin.name} {plugin.error}")
+    def register_scrub_formats(self) -> list[Format]:
+        """The formats of secrets: the core's, then those of plugins."""
+        from agentfeedback.plugins.checks import usable_format
 
-    # -- calling -------------------------------------------------------------------------------
+        return self._calls.collect("register_scrub_formats", check=usable_format)
 
-    def each(
-        self, hook: str, *, only: object = None, **arguments: Any
-    ) -> Iterator[tuple[str, Any]]:
-        """Call a hook implementation by implementation, latest registered first: `(plugin name, answer or exception)`."""
-        self.calls[hook] += 1
-        for plugin, name, function, wanted in self._implementations(hook):
-            if only is not None and plugin is not only:
-                continue
-            try:
-                answer = function(*[arguments[argument] for argument in wanted])
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - handed to the caller, who names the plugin
-                answer = error
-            yield name, answer
+    def register_detectors(self) -> list[Detector]:
+        """The detectors: the core's, then those of plugins."""
+        from agentfeedback.plugins.checks import usable_detector
 
-    def _implementations(self, hook: str) -> list[tuple[object, str, Any, tuple[str, ...]]]:
-        """Who implements a hook, in calling order; kept until another plugin is registered."""
-        known = self._calling.get(hook)
-        if known is None:
-            known = self._calling[hook] = [
-                (item.plugin, item.plugin_name.split(" ")[-1], item.function, item.argnames)
-                for item in reversed(getattr(self._hooks.hook, hook).get_hookimpls())
-            ]
-        return known
+        return self._calls.collect("register_detectors", check=usable_detector)
 
-    def collect(self, hook: str, *, check: Check | None = None, **arguments: Any) -> list[Any]:
-        """All items of a registering hook, the core's first; a failing plugin is named and skipped.
+    def watermark_store(self, config: Config) -> WatermarkStore:
+        """The store of watermarks: a plugin's, or the core's database."""
+        store: WatermarkStore = self._calls.first("watermark_store", config=config)
+        return store
 
-        `check` raises for what is no proper item of a plugin.
-        """
-        answers = list(self.each(hook, **arguments))
-        items: list[Any] = []
-        for name, answer in reversed(answers):
-            try:
-                for item in _answered(answer) or ():
-                    if check is not None and name != CORE:
-                        check(item)
-                    items.append(item)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - the plugin is named, the others are heard
+    # -- once a session ------------------------------------------------------------------------
+
+    def session_before_open(self, session: Session, place: Place) -> Verdict | None:
+        """Why a session must not be opened, by what its store declares; the strictest refusal counts."""
+        return self._verdict("session_before_open", session=session, place=place)
+
+    def session_after_read(self, session: Session, directories: Sequence[str]) -> Verdict | None:
+        """Why nothing of a session may be shown, by what its log records; the strictest refusal counts."""
+        return self._verdict("session_after_read", session=session, directories=directories)
+
+    def digest_session(
+        self, session: Session, timeline: Timeline, start: int, caps: Caps
+    ) -> BuiltDigest:
+        """The digest of a session: a plugin's, or the core's. Raises what the core raises."""
+        from agentfeedback.plugins.checks import printable_digest
+
+        built: BuiltDigest = self._calls.first(
+            "digest_session",
+            check=printable_digest,
+            session=session,
+            timeline=timeline,
+            start=start,
+            caps=caps,
+        )
+        return built
+
+    def session_digested(self, digest: Mapping[str, Any], watermark: Digested) -> None:
+        """Announce that a session was digested and its watermark is written."""
+        self._calls.announce("session_digested", digest=digest, watermark=watermark)
+
+    def session_marked(self, ref: str, outcome: str, uids: Sequence[str]) -> None:
+        """Announce that a session was marked and the mark is written."""
+        self._calls.announce("session_marked", ref=ref, outcome=outcome, uids=uids)
+
+    # -- at the end ----------------------------------------------------------------------------
+
+    def doctor_sections(self, context: DoctorContext) -> list[DoctorSection]:
+        """The sections that plugins add to the report of `doctor`."""
+        from agentfeedback.plugins.checks import usable_section
+
+        return self._calls.collect("doctor_sections", check=usable_section, context=context)
+
+    def run_finished(self, summary: dict[str, object]) -> None:
+        """Announce that a command finished."""
+        self._calls.announce("run_finished", summary=summary)
+
+    # -- verdicts and failures -----------------------------------------------------------------
+
+    def _verdict(self, hook: str, **arguments: Any) -> Verdict | None:
+        """Ask every gate. The core's own verdict is the one shown among equals; one that fails refuses."""
+        verdicts = [_failed_gate(name) for name in self.failed_gates]
+        for name, core, answer, error in self._calls.each(hook, _state, **arguments):
+            if error is not None:
                 self.failed(name, hook, error)
-        return items
-
-    def first(self, hook: str, *, check: Check | None = None, **arguments: Any) -> Any:
-        """The first answer that is not None; a failing plugin is named and passed over, the core's own error is raised.
-
-        `check` raises for what is no proper answer of a plugin.
-        """
-        for name, answer in self.each(hook, **arguments):
-            try:
-                if _answered(answer) is None:
-                    continue
-                if check is not None and name != CORE:
-                    check(answer)
-                return answer
-            except (Exception, SystemExit) as error:
-                if name == CORE:
-                    raise
-                self.failed(name, hook, error)
-        return None
-
-    def announce(self, hook: str, **arguments: Any) -> None:
-        """Tell every listener; a failing one is named and the others are still told."""
-        for name, answer in self.each(hook, **arguments):
-            if isinstance(answer, BaseException):
-                self.failed(name, hook, answer)
+                verdicts.append(_failed_gate(name))
+            elif core and answer is not None:
+                verdicts.insert(0, answer)
+            elif answer is not None:
+                try:
+                    reason = f"gate {name}: {getattr(answer, 'reason', answer)}"
+                    verdicts.append(Verdict("denied", reason))
+                except (Exception, SystemExit) as odd:  # noqa: BLE001 - an answer whose text raises refuses too
+                    self.failed(name, hook, odd)
+                    verdicts.append(_failed_gate(name))
+        return strictest(verdicts)
 
     def failed(self, name: str, hook: str, error: BaseException) -> None:
-        """Name a plugin whose hook raised. The text of the error may quote a log, so only its type is told."""
+        """Name a plugin whose hook raised, by the error's type alone: its text may quote a log."""
         self.warn(f"plugin {name} failed in {hook}: {type(error).__name__}")
 
     def warn(self, sentence: str) -> None:
@@ -253,12 +270,6 @@ class Host:
             self._warn(sentence)
 
 
-def _answered(answer: Any) -> Any:
-    if isinstance(answer, BaseException):
-        raise answer
-    return answer
-
-
 def described(error: BaseException) -> str:
     """What a plugin raised while it was loaded, for a person: type and scrubbed text."""
     from agentfeedback.scrub import SUBMIT, Scrubber
@@ -266,30 +277,13 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {Scrubber(SUBMIT).text(str(error))}"
 
 
-def _installed(blocked: set[str]) -> list[Plugin]:
-    found: list[Plugin] = []
-    names: set[tuple[Kind, str]] = set()
-    for point in installed.entry_points(GROUPS):
-        kind = GROUPS[point.group]
-        if (kind, point.name) in names:  # the first on the path, as with modules
-            continue
-        names.add((kind, point.name))
-        plugin = Plugin(point.name, kind, point.dist, point.version, point.value)
-        if plugin.name in blocked:
-            plugin.error = f"blocked by {BLOCK_VARIABLE}"
-        found.append(plugin)
-    found.sort(
-        key=lambda plugin: (
-            list(GROUPS.values()).index(plugin.kind),
-            _place(plugin.name),
-            plugin.name,
-        )
-    )
-    return found
+def _failed_gate(name: str) -> Verdict:
+    return Verdict("denied", f"gate {name} failed")
 
 
-def _place(name: str) -> int:
-    return HARNESSES.index(name) if name in HARNESSES else len(HARNESSES)
+def _state(answer: Any) -> str:
+    """How a trace shows a refusal: the core's own may disable, a plugin's always denies."""
+    return answer.state if isinstance(answer, Verdict) else "denied"
 
 
 def _to_stderr(sentence: str) -> None:

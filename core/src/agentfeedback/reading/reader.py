@@ -116,7 +116,6 @@ class Report:
     state: StoreState = "present"
     reason: str = ""
     problems: list[tuple[str, str, bool]] = field(factory=list)
-    bounded: int = 1 << 20
 
     def store(self, location: str, state: StoreState = "present", reason: str = "") -> None:
         """Name the store and, unless it can be listed, its state and why."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from agentfeedback.config.file import Config
@@ -49,10 +49,12 @@ class Builtin:
         return StateStore(self.paths.database)
 
     @hookimpl
-    def session_verdict(self, place: Place, stage: str) -> Verdict | None:
-        if stage == "before-open":
-            return self.gate.before_open(place)
-        return self.gate.after_read(place.paths)
+    def session_before_open(self, place: Place) -> Verdict | None:
+        return self.gate.before_open(place)
+
+    @hookimpl
+    def session_after_read(self, directories: Sequence[str]) -> Verdict | None:
+        return self.gate.after_read(directories)
 
     @hookimpl
     def digest_session(

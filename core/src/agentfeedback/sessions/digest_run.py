@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import orjson
 
-from agentfeedback.digest.build import BuiltDigest, Digester, TooLarge, smallest
+from agentfeedback.digest.build import Digester, TooLarge, smallest
 from agentfeedback.digest.caps import Caps
 from agentfeedback.digest.detect import DETECTOR_VERSION
-from agentfeedback.plugins.checks import _can_be_printed
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.reader import Reader, Report, Session
 from agentfeedback.reading.refs import Ref
@@ -86,14 +85,7 @@ class DigestRunner:
     def _keep(self, seen: ExaminedSession, timeline: Timeline) -> None:
         session = seen.session
         try:
-            built: BuiltDigest = self._host.first(
-                "digest_session",
-                check=_can_be_printed,
-                session=session,
-                timeline=timeline,
-                start=timeline.start,
-                caps=self._caps,
-            )
+            built = self._host.digest_session(session, timeline, timeline.start, self._caps)
         except TooLarge:
             self._too_large(session)
             return
@@ -129,7 +121,7 @@ class DigestRunner:
         if self._marks:
             store.digested(self._marks, now // 1000)
         for digest, mark in zip(self._run.sessions, self._marks, strict=True):
-            self._host.announce("session_digested", digest=digest, watermark=mark)
+            self._host.session_digested(digest, mark)
         return self._run
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from agentfeedback.config.file import Config, load
 from agentfeedback.config.paths import Paths
 from agentfeedback.digest.caps import Caps
-from agentfeedback.plugins.checks import usable_detector, usable_format
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.reader import Home
 from agentfeedback.reading.refs import Ref
@@ -75,13 +74,12 @@ class Engine:
     @cached_property
     def store(self) -> WatermarkStore:
         """The store of watermarks: a plugin's, or the data-directory database."""
-        supplied: WatermarkStore = self.host.first("watermark_store", config=self.config)
-        return supplied
+        return self.host.watermark_store(self.config)
 
     @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubs with the core's formats and those of plugins."""
-        formats = self.host.collect("register_scrub_formats", check=usable_format)
+        formats = self.host.register_scrub_formats()
         return Scrubber(SUBMIT, extra=tuple(item for item in formats if item not in SUBMIT.formats))
 
     @cached_property
@@ -93,7 +91,7 @@ class Engine:
             detector
             if isinstance(detector, CORE_DETECTORS)
             else Guarded(detector, self.host.failed)
-            for detector in self.host.collect("register_detectors", check=usable_detector)
+            for detector in self.host.register_detectors()
         ]
         self._builtin.digester = Digester(detectors, self.scrubber)
         return self._builtin.digester
@@ -285,7 +283,7 @@ class Engine:
                 raise StorageOnly(error.harness, error.session_id) from None
             raise
         for ref in refs:
-            self.host.announce("session_marked", ref=str(ref), outcome=outcome, uids=list(uids))
+            self.host.session_marked(str(ref), outcome, list(uids))
         self._finish("mark", marked=len(refs))
         return wire.Marked([ref.given for ref in refs], outcome, list(uids))
 
@@ -305,7 +303,7 @@ class Engine:
         return drift(self.host, self._examiner, stores, self.scrubber.text, self._progress)
 
     def _finish(self, command: str, **numbers: int) -> None:
-        self.host.announce("run_finished", summary={"command": command, **numbers})
+        self.host.run_finished({"command": command, **numbers})
 
 
 class _Silent:

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 from attrs import define
 
-from agentfeedback.plugins.harnesses import CORE
 from agentfeedback.plugins.host import Host
-from agentfeedback.policy.rules import Verdict, strictest
 from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
 from agentfeedback.reading.log import Watch
 from agentfeedback.reading.reader import Place, Reader, Session
@@ -21,6 +19,7 @@ from agentfeedback.state.watermark import SessionRow, compare
 from agentfeedback.wire.records import State
 
 if TYPE_CHECKING:
+    from agentfeedback.policy.rules import Verdict
     from agentfeedback.reading.timeline import Timeline
 
 CHANGED = "the session changed since its policy was checked"
@@ -66,7 +65,7 @@ class Examiner:
         `known` is what the reader would say, where that is known already.
         """
         place = self._place(reader, session) if known is None else known
-        self._pass(session, place, "before-open")
+        _pass(self._host.session_before_open(session, place))
         if session.unsupported:
             raise SessionRefused("unsupported-format", UNSUPPORTED + session.unsupported)
         if place.unknown:
@@ -131,7 +130,7 @@ class Examiner:
     def _recorded(self, session: Session, cwds: Iterable[str]) -> None:
         paths = tuple(cwds)
         if paths:
-            self._pass(session, Place(paths=paths), "after-read")
+            _pass(self._host.session_after_read(session, paths))
 
     def _place(self, reader: Reader, session: Session) -> Place:
         if self._disabled:  # then not even the store's metadata is read
@@ -142,25 +141,10 @@ class Examiner:
             self._host.failed(session.harness, "place", error)
             return Place(failed=True)
 
-    def _pass(self, session: Session, place: Place, stage: str) -> None:
-        """Ask every gate; the strictest refusal wins, and a gate that fails refuses (D19)."""
-        verdicts = [Verdict("denied", f"gate {name} failed") for name in self._host.failed_gates]
-        for name, answer in self._host.each(
-            "session_verdict", session=session, place=place, stage=stage
-        ):
-            if isinstance(answer, BaseException):
-                self._host.failed(name, "session_verdict", answer)
-                verdicts.append(Verdict("denied", f"gate {name} failed"))
-            elif answer is None:
-                continue
-            elif name == CORE:
-                verdicts.insert(0, answer)
-            else:
-                verdicts.append(
-                    Verdict("denied", f"gate {name}: {getattr(answer, 'reason', answer)}")
-                )
-        if (verdict := strictest(verdicts)) is not None:
-            raise SessionRefused(verdict.state, verdict.reason)
+
+def _pass(verdict: Verdict | None) -> None:
+    if verdict is not None:
+        raise SessionRefused(verdict.state, verdict.reason)
 
 
 def _standing(session: Session, row: SessionRow | None, facts: LogFacts) -> ExaminedSession:

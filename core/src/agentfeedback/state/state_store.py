@@ -32,7 +32,6 @@ _OPTIONAL = {
     "outcome": str,
 }
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM sessions_seen"
-_ROW = f"{_ROWS} WHERE harness = ? AND session_id = ?"
 _DIGESTED = """
     INSERT INTO sessions_seen (harness, session_id, path, mtime, size, head, digested_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -76,14 +75,6 @@ class StateStore:
                 return {}
             found = [self._row(values) for values in connection.execute(_ROWS)]
         return {(row.harness, row.session_id): row for row in found}
-
-    def row(self, harness: str, session_id: str) -> SessionRow | None:
-        """One session's row; None also when the database is missing."""
-        with self._database.reading() as connection:
-            if connection is None:
-                return None
-            found = connection.execute(_ROW, (_text(harness), _text(session_id))).fetchone()
-        return None if found is None else self._row(found)
 
     def digested(self, marks: Sequence[Digested], at: int) -> None:
         """Record the watermarks of a run at `at` (unix microseconds), in one transaction.
@@ -145,9 +136,6 @@ class StateStore:
         text = encode(selection).decode()
         with self._database.writing() as connection:
             connection.execute(_SAVE, (text,))
-
-    def close(self) -> None:
-        """Do nothing: between calls nothing is held. The method is the interface's."""
 
     def _row(self, values: Sequence[object]) -> SessionRow:
         members = dict(zip(_COLUMNS, values, strict=True))

@@ -95,10 +95,6 @@ class WatermarkStore(Protocol):
         """Every row by name; empty when nothing was ever stored."""
         ...
 
-    def row(self, harness: str, session_id: str) -> SessionRow | None:
-        """One session's row."""
-        ...
-
     def digested(self, marks: Sequence[Digested], at: int) -> None:
         """Record the watermarks of a run at `at` (unix microseconds), all or none.
 
@@ -125,10 +121,6 @@ class WatermarkStore(Protocol):
 
     def save_selection(self, selection: Selection) -> None:
         """Replace the saved selection."""
-        ...
-
-    def close(self) -> None:
-        """Let go of whatever is held; the store may be used again afterwards."""
         ...
 
 

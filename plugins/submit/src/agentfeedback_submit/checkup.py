@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @hookimpl
-def doctor_sections(checkup: DoctorContext) -> Iterable[DoctorSection]:
+def doctor_sections(context: DoctorContext) -> Iterable[DoctorSection]:
     """The server, the spool and the outcome log."""
     from agentfeedback_submit.health import sections
 
-    return sections(checkup)
+    return sections(context)

@@ -71,24 +71,24 @@ class Recent:
     redacted: int = 0
 
 
-def sections(checkup: DoctorContext) -> list[DoctorSection]:
+def sections(context: DoctorContext) -> list[DoctorSection]:
     """The sections, each with its own problems."""
-    return [_meta(checkup), _spool(checkup), _recent(checkup)]
+    return [_meta(context), _spool(context), _recent(context)]
 
 
-def _meta(checkup: DoctorContext) -> DoctorSection:
-    if checkup.mode == "local":
+def _meta(context: DoctorContext) -> DoctorSection:
+    if context.mode == "local":
         return DoctorSection("meta", Meta())
     try:
-        server = _server(checkup)
+        server = _server(context)
     except AgentFeedbackError as error:
         # What is missing altogether, the report says without us.
-        told = ((error.problem, error.remedy),) if checkup.api_key.set else ()
+        told = ((error.problem, error.remedy),) if context.api_key.set else ()
         return DoctorSection("meta", Meta(reason="client_setup"), "not asked", told)
     if server is None:
         return DoctorSection("meta", Meta())
     try:
-        reply = Client(server, checkup.environ).ask("GET", META, total=_TOTAL)
+        reply = Client(server, context.environ).ask("GET", META, total=_TOTAL)
     except AgentFeedbackError as error:
         told = ((error.problem, error.remedy),)
         return DoctorSection("meta", Meta(reason="client_setup"), "not asked", told)
@@ -101,15 +101,15 @@ def _meta(checkup: DoctorContext) -> DoctorSection:
     return DoctorSection("meta", meta, text, tuple(problems))
 
 
-def _server(checkup: DoctorContext) -> ServerSettings | None:
-    url = _value(checkup, "url")
-    return server_of(url, _value(checkup, "api_key"))
+def _server(context: DoctorContext) -> ServerSettings | None:
+    url = _value(context, "url")
+    return server_of(url, _value(context, "api_key"))
 
 
-def _value(checkup: DoctorContext, name: str) -> ResolvedSetting:
-    if value := checkup.environ.get(VARIABLES[name], ""):
+def _value(context: DoctorContext, name: str) -> ResolvedSetting:
+    if value := context.environ.get(VARIABLES[name], ""):
         return ResolvedSetting(value, "env")
-    configured = checkup.tables.get(name)
+    configured = context.tables.get(name)
     return (
         ResolvedSetting(configured, "config") if isinstance(configured, str) else ResolvedSetting()
     )
@@ -155,8 +155,8 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part or 0) for part in match.groups()) if match else (0, 0, 0)
 
 
-def _spool(checkup: DoctorContext) -> DoctorSection:
-    data = os.path.dirname(checkup.paths.database)
+def _spool(context: DoctorContext) -> DoctorSection:
+    data = os.path.dirname(context.paths.database)
     spool = Spool(data)
     problems: Problems = []
     health = SpoolHealth()
@@ -185,12 +185,12 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _recent(checkup: DoctorContext) -> DoctorSection:
-    path = OutcomeLog(checkup.paths.cache).path
+def _recent(context: DoctorContext) -> DoctorSection:
+    path = OutcomeLog(context.paths.cache).path
     recent = Recent()
     problems: Problems = []
     kept: deque[dict[str, Any]] = deque(maxlen=_RECENT)
-    key = _value(checkup, "api_key").value
+    key = _value(context, "api_key").value
     try:
         # A line more than the limit: that is when it is moved.
         for line in _lines(path, LIMIT + (1 << 20)):

@@ -7,8 +7,6 @@ from typing import Any
 
 import orjson
 
-from agentfeedback.foundation.errors import UsageError
-from agentfeedback.plugins.host import Host
 from agentfeedback.reading import refs
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.state.watermark import NotDigested
@@ -63,14 +61,6 @@ def _shown(record: Any) -> ApiResponse:
     return ApiResponse(200, orjson.loads(text), text=text)
 
 
-def _ref(host: Host, text: str) -> refs.Ref:
-    harness, id = refs.split(text)
-    try:
-        return refs.Ref(host.harness(harness), id, text)
-    except UsageError as error:
-        raise UsageError(f'session ref "{text}": {error.problem}', error.remedy) from None
-
-
 _HARNESS = Argument(
     "harness",
     "string",
@@ -83,7 +73,7 @@ _REFS = Argument(
     "strings",
     "sessions by ref, <harness>:<session id>, as sessions_list tells them",
     least=1,
-    check=_ref,
+    check=lambda host, text: host.ref(text),
 )
 
 TOOLS = (
@@ -153,7 +143,7 @@ TOOLS = (
                 "digested sessions by ref",
                 required=True,
                 least=1,
-                check=_ref,
+                check=lambda host, text: host.ref(text),
             ),
             Argument(
                 "uids",

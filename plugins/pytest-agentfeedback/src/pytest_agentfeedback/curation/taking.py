@@ -13,7 +13,6 @@ from attrs import field, frozen
 
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.foundation.files import small_file
-from agentfeedback.plugins.checks import usable_format
 from agentfeedback.plugins.host import Host
 from agentfeedback.policy.gate import CollectGate
 from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
@@ -105,7 +104,7 @@ def take(
         raise AgentFeedbackError(f"{ref}: session is {refused.state}{reason}") from None
     default = Report(session.harness)
     list(reader.find(Home(os.path.join(os.sep, "no-such-home")), default))
-    formats = host.collect("register_scrub_formats", check=usable_format)
+    formats = host.register_scrub_formats()
     return Taken(
         reader,
         session,
