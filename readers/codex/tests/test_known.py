@@ -50,6 +50,34 @@ def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[s
     assert (list(survey.types), list(survey.fields)) == (types, fields)
 
 
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        (
+            b'{"type":"event_msg","payload":{"type":"turn_aborted","reason":"moonrise"}}',
+            ("event_msg/turn_aborted", "payload.reason=moonrise"),
+        ),
+        (
+            b'{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","status":"lost"}}}',
+            ("event_msg/item_completed/CommandExecution", "payload.item.status=lost"),
+        ),
+        (
+            b'{"type":"event_msg","payload":{"type":"exec_command_end","source":"moon"}}',
+            ("event_msg/exec_command_end", "payload.source=moon"),
+        ),
+        (
+            b'{"type":"event_msg","payload":{"type":"entered_review_mode","target":{"type":"moon"}}}',
+            ("event_msg/entered_review_mode", "payload.target.type=moon"),
+        ),
+    ],
+)
+def test_words_of_no_rule_are_told(line: bytes, field: tuple[str, str]) -> None:
+    """A new word for how something ended, or what it is about, is told with the member that holds it."""
+    survey = Survey(Codex().known())
+    survey.see([line])
+    assert list(survey.fields) == [field]
+
+
 def judged(*lines: bytes) -> list[str]:
     survey = Survey(Codex().known())
     survey.see(line.rstrip(b"\n") for line in lines)

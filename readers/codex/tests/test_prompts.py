@@ -216,6 +216,7 @@ CONTEXT = (
     "# Review findings:\n1. broken\n",
     "",
 )
+UNREAD = "Codex could not read the local image at `/srv/a.png`: "
 NO_IMAGE = "Codex cannot attach image at `/srv/a.png`: unsupported image format `image/png`."
 
 
@@ -237,6 +238,11 @@ def test_what_the_app_puts_before_the_words(rollout: Rollout, context: str, blan
         (f"{NO_IMAGE}# In app browser:\n{REQUEST}\nwhy?", ["why?"]),
         (f"# In app browser:\n{REQUEST}\n{NO_IMAGE}why?", ["why?"]),
         (NO_IMAGE, []),
+        ("Codex cannot attach image at `/srv/a.x`: unsupported image `image/x`.why?", ["why?"]),
+        (f"{NO_IMAGE}{UNREAD}unsupported MIME type (unknown)why?", ["why?"]),
+        (f"{UNREAD}failed to read image at /srv/a.png: gone (os error 2){NO_IMAGE}why?", ["why?"]),
+        (f"{UNREAD}unsupported MIME type `a/b`", []),
+        (f"{UNREAD}of a new kind", [f"{UNREAD}of a new kind"]),
         (f"It says {NO_IMAGE}", [f"It says {NO_IMAGE}"]),
         ("Codex cannot attach image at home", ["Codex cannot attach image at home"]),
         (f"# In app browser:\nno {REQUEST}\nx", ["# In app browser:"]),

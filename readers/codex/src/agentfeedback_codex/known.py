@@ -15,7 +15,12 @@ _PART = Fields(
     },
 )
 #: What is reviewed: `custom` has `instructions`, whose form the others' members do not tell.
-_TARGET = Fields("branch instructions sha title type")
+_TARGET = Fields(
+    "branch instructions sha title type",
+    words={"type": "baseBranch commit custom uncommittedChanges"},
+)
+_ENDED = "completed declined failed"
+_SOURCES = "agent unified_exec_interaction unified_exec_startup user_shell"
 _ITEM = Fields(
     "id",
     by="type",
@@ -31,16 +36,20 @@ _ITEM = Fields(
             """
             aggregated_output command cwd duration exit_code formatted_output parsed_cmd process_id
             source status stderr stdout
-            """
+            """,
+            words={"source": _SOURCES, "status": _ENDED},
         ),
         "ContextCompaction": Fields(),
         "EnteredReviewMode": Fields("target user_facing_hint", inside={"target": _TARGET}),
         "ExitedReviewMode": Fields("review_output"),
         "Extension": Fields("action kind query results"),
-        "FileChange": Fields("changes status stderr stdout"),
+        "FileChange": Fields("changes status stderr stdout", words={"status": _ENDED}),
         "ImageView": Fields("path"),
         "Plan": Fields("text"),
-        "McpToolCall": Fields("arguments duration error result server status tool"),
+        "McpToolCall": Fields(
+            "arguments duration error readOnlyHint result server status tool",
+            words={"status": _ENDED},
+        ),
         "Reasoning": Fields("raw_content summary_text"),
         "SubAgentActivity": Fields("agent_path agent_thread_id kind model reasoning_effort"),
         "UserMessage": Fields("client_id content"),
@@ -77,20 +86,25 @@ _EVENT = Fields(
         "dynamic_tool_call_response": Fields(
             "arguments call_id content_items duration error success tool turn_id"
         ),
-        "entered_review_mode": Fields("target user_facing_hint", inside={"target": _TARGET}),
+        "entered_review_mode": Fields(
+            "item_id target turn_id user_facing_hint", inside={"target": _TARGET}
+        ),
         "error": Fields("codex_error_info message"),
         "exec_command_end": Fields(
             """
             aggregated_output call_id command cwd duration exit_code formatted_output parsed_cmd
             process_id source status stderr stdout turn_id
-            """
+            """,
+            words={"source": _SOURCES, "status": _ENDED},
         ),
-        "exited_review_mode": Fields("review_output"),
+        "exited_review_mode": Fields("item_id review_output turn_id"),
         "item_completed": Fields(
             "completed_at_ms item started_at_ms thread_id turn_id", inside={"item": _ITEM}
         ),
         "mcp_tool_call_end": Fields("call_id duration invocation result"),
-        "patch_apply_end": Fields("call_id changes status stderr stdout success turn_id"),
+        "patch_apply_end": Fields(
+            "call_id changes status stderr stdout success turn_id", words={"status": _ENDED}
+        ),
         "task_complete": Fields(
             """
             completed_at duration_ms error last_agent_message root_turn_id started_at
@@ -106,7 +120,10 @@ _EVENT = Fields(
         "thread_rolled_back": Fields("num_turns"),
         "thread_settings_applied": Fields("thread_id thread_settings"),
         "token_count": Fields("info rate_limits"),
-        "turn_aborted": Fields("completed_at duration_ms reason root_turn_id started_at turn_id"),
+        "turn_aborted": Fields(
+            "completed_at duration_ms reason root_turn_id started_at turn_id",
+            words={"reason": "budget_limited interrupted replaced review_ended"},
+        ),
         "user_message": Fields("audio images kind local_audio local_images message text_elements"),
     },
 )

@@ -16,8 +16,16 @@ _CONTEXT = (
 )
 _REQUEST = re.compile(r"^## My request for Codex:\r?$\n?", re.MULTILINE)
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)*")
-_NO_IMAGE = re.compile(
-    r"\s*(?:Codex cannot attach image at `[^`\n]*`: unsupported image format `[^`\n]*`\.)+"
+#: Why a picture or a sound was not attached; the words follow at once.
+_NOT_ATTACHED = re.compile(
+    r"""
+    \s*
+    (?: Codex\ cannot\ attach\ (?:image|audio)\ at\ `[^`\n]*`:\ unsupported\ (?:image|audio)\ (?:format\ )?`[^`\n]*`\.
+    |   Codex\ could\ not\ read\ the\ local\ (?:image|audio)\ at\ `[^`\n]*`:[ ]
+        (?: unsupported\ MIME\ type\ (?:`[^`\n]*`|\(unknown\)) | [^`\n]*?\ \(os\ error\ [0-9]+\) )
+    )+
+    """,
+    re.VERBOSE,
 )
 #: What Codex puts into user messages of the first rollouts.
 _ENVIRONMENT = "<environment_context>"
@@ -27,11 +35,11 @@ _CWD = re.compile(r"<cwd>([^\n]*?)</cwd>")
 
 def typed(text: str) -> str:
     """What a person typed of a message: all of it but what the app put before."""
-    return _without_image(_without_context(_without_image(text)))
+    return _without_notes(_without_context(_without_notes(text)))
 
 
-def _without_image(text: str) -> str:
-    match = _NO_IMAGE.match(text)
+def _without_notes(text: str) -> str:
+    match = _NOT_ATTACHED.match(text)
     return text[match.end() :] if match is not None else text
 
 
