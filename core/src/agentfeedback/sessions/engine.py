@@ -22,6 +22,7 @@ from agentfeedback.sessions.examiner import ExaminedSession, Examiner
 from agentfeedback.sessions.facts_cache import FactsCache
 from agentfeedback.sessions.find import FoundStore, find_stores
 from agentfeedback.sessions.listing import listed, scrubbed, shown_store, without_file
+from agentfeedback.sessions.named import AmbiguousRef, Names
 from agentfeedback.sessions.scan import scan
 from agentfeedback.state.watermark import NotDigested, SessionRow, StorageOnly, WatermarkStore
 from agentfeedback.wire import records as wire
@@ -203,7 +204,13 @@ class Engine:
         sessions = {
             harness: {item.id: item for item in store.sessions} for harness, store in stores.items()
         }
-        for ref in refs:
+        names = Names.of(stores.values(), rows, self.scrubber.text)
+        for given in refs:
+            try:
+                ref = names.whole(given)
+            except AmbiguousRef as error:
+                run.refuse(str(given), "absent", str(error))
+                continue
             store = stores.get(ref.harness)
             session = sessions[ref.harness].get(ref.id) if store is not None else None
             row = rows.get((ref.harness, ref.id))
@@ -244,6 +251,7 @@ class Engine:
         from agentfeedback.sessions.span_facts import span_facts
 
         stores = self.stores([ref.harness])
+        ref = Names.of(stores, self.store.rows(), self.scrubber.text).whole(ref)
         found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
         return span_facts(self._examiner, found, ref, span, allow_unknown=allow_unknown)
 
@@ -274,6 +282,7 @@ class Engine:
 
     def mark(self, refs: Sequence[Ref], outcome: str, uids: Sequence[str]) -> wire.Marked:
         """Record what became of sessions; all refs or none."""
+        refs = Names(self.store.rows(), self.scrubber.text).all_whole(refs)
         names = [(ref.harness, ref.id) for ref in refs]
         try:
             self.store.mark(names, outcome, list(uids), self._now() // 1000)
@@ -289,6 +298,7 @@ class Engine:
 
     def forget(self, refs: Sequence[Ref]) -> tuple[wire.Forgotten, list[str]]:
         """Drop the stored rows of sessions; the second value are the refs that had none."""
+        refs = Names(self.store.rows(), self.scrubber.text).all_whole(refs)
         had = self.store.forget([(ref.harness, ref.id) for ref in refs])
         dropped = [ref.given for ref, there in zip(refs, had, strict=True) if there]
         rowless = [ref.given for ref, there in zip(refs, had, strict=True) if not there]

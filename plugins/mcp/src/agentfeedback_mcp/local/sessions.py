@@ -9,6 +9,7 @@ import orjson
 
 from agentfeedback.reading import refs
 from agentfeedback.sessions.engine import Engine
+from agentfeedback.sessions.named import AmbiguousRef
 from agentfeedback.state.watermark import NotDigested
 from agentfeedback.wire.encode import json_line
 from agentfeedback_mcp.tools.arguments import Argument
@@ -47,7 +48,7 @@ def _mark(call: Call) -> ApiResponse:
     given = call.given
     try:
         marked = _engine(call).mark(given["refs"], given["outcome"], given.get("uids", []))
-    except NotDigested as error:
+    except (AmbiguousRef, NotDigested) as error:
         raise invalid("out_of_range", "?refs", error.problem) from None
     return _shown(marked)
 

@@ -1,0 +1,82 @@
+"""Which session a ref names: by its id, as a digest prints it, or by how its id begins. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.reading.refs import Ref
+
+if TYPE_CHECKING:
+    from agentfeedback.sessions.find import FoundStore
+
+#: The fewest characters of an id that name it by its beginning.
+SHORTEST = 8
+#: The most sessions that are listed where several fit.
+_LISTED = 10
+#: What stands in a printed ref for a part that looks like a secret.
+_MARKER = "[REDACTED:"
+
+
+class AmbiguousRef(AgentFeedbackError):
+    """A ref fits several sessions; none of them is taken."""
+
+    def __init__(self, ref: Ref, fitting: list[str], text: Callable[[str], str]) -> None:
+        shown = [text(f"{ref.harness}:{id}") for id in sorted(fitting)[:_LISTED]]
+        super().__init__(f'"{text(str(ref))}" fits {len(fitting)} sessions', ", ".join(shown))
+
+
+class Names:
+    """The sessions that refs may name. `text` scrubs, as it does where a ref is printed."""
+
+    def __init__(self, names: Iterable[tuple[str, str]], text: Callable[[str], str]) -> None:
+        self._ids: dict[str, set[str]] = {}
+        self._text = text
+        for harness, id in names:
+            self._ids.setdefault(harness, set()).add(id)
+
+    @classmethod
+    def of(
+        cls,
+        stores: Iterable[FoundStore],
+        rows: Iterable[tuple[str, str]],
+        text: Callable[[str], str],
+    ) -> Names:
+        """The sessions that stores list, and those of stored rows."""
+        listed = ((store.harness, each.id) for store in stores for each in store.sessions)
+        return cls(chain(listed, rows), text)
+
+    def all_whole(self, refs: Iterable[Ref]) -> list[Ref]:
+        """Each of the refs as `whole` gives it."""
+        return [self.whole(ref) for ref in refs]
+
+    def whole(self, ref: Ref) -> Ref:
+        """The ref with its session's whole id; as it was given where it names no session.
+
+        Raises `AmbiguousRef` where it fits several.
+        """
+        ids = self._ids.get(ref.harness, set())
+        if ref.id in ids:
+            return ref
+        fitting = self._fitting(ref, ids)
+        if len(fitting) > 1:
+            raise AmbiguousRef(ref, fitting, self._text)
+        if not fitting:
+            return ref
+        return Ref(ref.harness, fitting[0], f"{ref.harness}:{fitting[0]}")
+
+    def _fitting(self, ref: Ref, ids: Collection[str]) -> list[str]:
+        before, marker, _ = ref.id.partition(_MARKER)
+        if marker:
+            printed = [
+                id
+                for id in ids
+                if id.startswith(before) and self._text(f"{ref.harness}:{id}") == str(ref)
+            ]
+            if printed:
+                return printed
+        if len(ref.id) < SHORTEST:
+            return []
+        return [id for id in ids if id.startswith(ref.id)]
