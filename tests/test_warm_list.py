@@ -252,7 +252,7 @@ def test_only_caches_leave_the_folder(filled: tuple[Machine, list[Path]]) -> Non
     folder = machine.home / ".cache/agentfeedback/listing"
     folder.rename(documents)
     folder.symlink_to(documents)
-    old = [f"x-{24 * 'a'}.msgpack", f"x-{24 * 'a'}.msgpack.0f0f"]
+    old = [f"x-{24 * 'a'}.msgpack", f".x-{24 * 'a'}.msgpack.unfinished-0f0f"]
     others = ["thesis.txt", "x.msgpack", "data-0123.msgpack", "deep"]
     for name in (*old, *others[:-1]):
         (documents / name).write_bytes(b"")

@@ -263,7 +263,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(hooks):
     before = hooks.kept()
     hooks.call("tiny", "stop", payload={"id": "s1", "n": 2}, preexec_fn=_no_byte_fits)
     assert before == hooks.kept()
-    assert [] == list(hooks.cache.rglob("*.new"))
+    assert [] == list(hooks.cache.rglob("*.unfinished*"))
     hooks.call("tiny", "stop", payload={"id": "s1", "n": 3})
     assert [[1, 3]] == [kept["seen"] for kept in hooks.kept()]
 

@@ -196,7 +196,7 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path, monkeypatch: pytest.Monk
     """A file that may not be opened is an error with the system's reason."""
     path = written(tmp_path, "")
 
-    def refuse(*_: object) -> int:
+    def refuse(*_: object, **__: object) -> int:
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "open", refuse)

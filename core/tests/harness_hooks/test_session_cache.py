@@ -195,8 +195,9 @@ def test_files_nobody_changes_go_after_seven_days(folder, tmp_path):
     _aged(young, WEEK - 60)
     Path(f"{young}.lock").touch()
     _aged(Path(f"{young}.lock"), WEEK * 2)
-    crashed.rename(f"{crashed}.new")
-    _aged(Path(f"{crashed}.new"), WEEK * 2)
+    unfinished = folder / f".{crashed.name}.unfinished"
+    crashed.rename(unfinished)
+    _aged(unfinished, WEEK * 2)
     (folder / "foreign.txt").write_text("x")
     _aged(folder / "foreign.txt", WEEK * 9)
     counters.prune(cache, soon())

@@ -52,7 +52,7 @@ def _serve(harness: str, event: str, home: str, started: float) -> None:
     installer = _installer(harness)
     if installer is None or event not in installer.events:
         return
-    from agentfeedback.foundation import files as owner_only
+    from agentfeedback.foundation.files import directory
     from agentfeedback.foundation.lock import FileLock
     from agentfeedback.foundation.paths import cache_directory
     from agentfeedback.harness_hooks import session_cache as counters
@@ -67,12 +67,12 @@ def _serve(harness: str, event: str, home: str, started: float) -> None:
         if id:
             where = counters.session_folder(folder, harness)
             counters.update(where, id, lambda kept: installer.keep(kept, payload, home), deadline)
-    last_run = os.path.join(folder, "hooks", f"{harness}.json")
-    owner_only.directory(os.path.dirname(last_run))
-    with FileLock(last_run + counters.LOCK, deadline):
+    runs, last_run = os.path.join(folder, "hooks"), f"{harness}.json"
+    directory(runs)
+    with FileLock(os.path.join(runs, last_run + counters.LOCK), deadline):
         # Neither name needs escaping: both are an installer's own.
         line = f'{{"ts":"{counters.stamp(time.time())}","event":"{event}"}}'
-        owner_only.replace(last_run, line.encode())
+        counters.kept_in(runs).put(last_run, line.encode(), replace=True)
     if installer.indexes:
         counters.prune(folder, deadline)
 
@@ -106,20 +106,18 @@ def _object(data: bytes) -> Mapping[str, Any]:
 def _log(error: BaseException) -> None:
     """One line in the outcome log, without any text of the payload; where even that fails, nothing."""
     try:
-        from agentfeedback.foundation import files as owner_only
+        from agentfeedback.foundation.files import Folder
         from agentfeedback.foundation.paths import cache_directory
         from agentfeedback.harness_hooks import session_cache as counters
 
-        path = os.path.join(
-            cache_directory(os.environ, os.environ.get("HOME", "")), "log", "client.jsonl"
-        )
+        cache = cache_directory(os.environ, os.environ.get("HOME", ""))
         number = getattr(error, "errno", None)
         reason = (
             f"{type(error).__name__} {number}" if isinstance(number, int) else type(error).__name__
         )
-        owner_only.directory(os.path.dirname(path))
         line = f'{{"ts":"{counters.stamp(time.time())}","outcome":"hook_failed","reason":"{reason}"}}\n'
-        owner_only.append(path, line.encode(), limit=_LOG_LIMIT)
+        log = Folder(os.path.join(cache, "log"), durable=False)
+        log.append("client.jsonl", line.encode(), limit=_LOG_LIMIT)
     except Exception:  # noqa: BLE001 - a full disk also takes no log line, and the harness must not notice
         return
 

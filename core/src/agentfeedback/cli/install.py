@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from agentfeedback.foundation import entry_points as installed
-from agentfeedback.foundation import files as owner_only
 from agentfeedback.foundation.errors import AgentFeedbackError, PluginError, UsageError, reason_of
+from agentfeedback.foundation.files import directory
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback.foundation.paths import cache_directory
 from agentfeedback.harness_hooks import entries as hook_entries
@@ -90,7 +90,7 @@ def _changed(
 ) -> list[_Change]:
     lock = os.path.join(cache_directory(os.environ, home), "hooks", "install.lock")
     try:
-        owner_only.directory(os.path.dirname(lock))
+        directory(os.path.dirname(lock))
         with FileLock(lock, time.monotonic() + _PATIENCE):
             # All are read before the first is written, so that a file that is refused stops the rest.
             changes = [planned(installer, home) for installer in installers]

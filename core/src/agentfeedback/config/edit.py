@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import secrets
-import stat
 import time
 from collections.abc import MutableMapping
 from typing import Any
 
 from agentfeedback.config.keys import Key
 from agentfeedback.config.toml_text import toml
-from agentfeedback.foundation import files as owner_only
 from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError, reason_of
-from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.files import Folder, directory, regular_bytes
 from agentfeedback.foundation.lock import FileLock
 
 #: Seconds another change of the file is waited for.
@@ -43,7 +40,7 @@ def _changed(path: str, key: Key, value: Any) -> bool:
             return False
         if os.path.islink(path) and not os.path.exists(path):
             raise _refused(path, "it is a link that leads nowhere")
-        owner_only.directory(folder)
+        directory(folder)
         lock = os.path.join(folder, ".config.toml.lock")
         with FileLock(lock, time.monotonic() + _PATIENCE) as held:
             try:
@@ -83,7 +80,7 @@ def _rewritten(path: str, target: str, key: Key, value: Any) -> bool:
         ) from error
     if not fits:
         raise _refused(path, f"{key.name} cannot be changed in the way the file is written")
-    _replace(target, new)
+    Folder(os.path.dirname(target), locked=True).put(os.path.basename(target), new, replace=True)
     return True
 
 
@@ -125,24 +122,6 @@ def _edited(text: str, key: Key, value: Any) -> str:
         return tomlkit.dumps(document)
     except TOMLKitError as error:
         raise ValueError(str(error)) from error
-
-
-def _replace(target: str, data: bytes) -> None:
-    unfinished = os.path.join(os.path.dirname(target), f".config.toml.new-{secrets.token_hex(4)}")
-    owner_only.write_new(unfinished, data, durable=True)
-    try:
-        found = os.stat(target) if os.path.exists(target) else None
-        if found is not None and not stat.S_ISREG(found.st_mode):
-            raise OSError("not a regular file")
-        os.replace(unfinished, target)
-    except OSError:
-        os.unlink(unfinished)
-        raise
-    descriptor = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _refused(path: str, reason: str) -> AgentFeedbackError:

@@ -11,7 +11,8 @@ from attrs import field, frozen
 
 from agentfeedback.config.toml_text import strings, toml
 from agentfeedback.foundation.errors import ConfigError, reason_of
-from agentfeedback.foundation.files import dangling, regular_bytes
+from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.paths import dangling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """One at a time: an operating-system lock, waited for until a deadline.
 
-The lock is gone with its holder, however that one ended; a lock file that is left lying means nothing.
+The lock is gone with its holder, however that one ended; a lock file left behind means nothing.
 """
 
 from __future__ import annotations
@@ -15,32 +15,25 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SHORTEST, _LONGEST = 0.001, 0.02
+_OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class FileLock:
-    """Holds the lock file at `path` for a `with` block; the file is made owner-only where it is missing.
+    """Holds the lock file at `path` for a `with` block, or from `acquire` to `release`.
 
-    `deadline` is a time of `time.monotonic`, in seconds. Raises `TimeoutError` when another holds
-    the lock until then (at once when it has passed), and other `OSError`s.
+    The file is made owner-only where it is missing, unless `create` is false. `deadline` is a time of
+    `time.monotonic`, in seconds. Raises `TimeoutError` when another holds the lock until then (at once
+    when it has passed), and other `OSError`s.
     """
 
-    def __init__(self, path: str, deadline: float) -> None:
+    def __init__(self, path: str, deadline: float, *, create: bool = True) -> None:
         self.path = path
         self._deadline = deadline
+        self._flags = _OPEN | os.O_CREAT if create else _OPEN
         self._descriptor = -1
 
-    def __enter__(self) -> FileLock:  # noqa: PYI034 - typing is too dear for a hook
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        while self._descriptor < 0:
-            descriptor = os.open(self.path, flags, 0o600)
-            try:
-                self._wait(descriptor)
-                # The file may have been removed, or replaced, while this process waited for it.
-                if self._is_at_path(descriptor):
-                    self._descriptor = descriptor
-            finally:
-                if self._descriptor < 0:
-                    os.close(descriptor)
+    def __enter__(self) -> FileLock:  # noqa: PYI034 - importing typing costs too much start-up time in a hook
+        self.acquire()
         return self
 
     def __exit__(
@@ -49,6 +42,23 @@ class FileLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.release()
+
+    def acquire(self) -> None:
+        """Wait for the lock."""
+        while self._descriptor < 0:
+            descriptor = os.open(self.path, self._flags, 0o600)
+            try:
+                self._wait(descriptor)
+                # The file may have been removed, or replaced, while this process waited for it.
+                if self._is_at_path(descriptor):
+                    self._descriptor = descriptor
+            finally:
+                if self._descriptor < 0:
+                    os.close(descriptor)
+
+    def release(self) -> None:
+        """Let the next one have it."""
         os.close(self._descriptor)
         self._descriptor = -1
 

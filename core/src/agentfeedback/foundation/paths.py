@@ -1,4 +1,4 @@
-"""The directories of a user: one rule for every variable that names one."""
+"""The directories of a user, by one rule for every variable that names one; and links that lead nowhere."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ def env_directory(environ: Mapping[str, str], variable: str, *default: str) -> s
 def cache_directory(environ: Mapping[str, str], home: str) -> str:
     """Return the program's own folder of the user's cache; `home` is the user's home."""
     return os.path.join(env_directory(environ, "XDG_CACHE_HOME", home, ".cache"), "agentfeedback")
+
+
+def dangling(path: str) -> str | None:
+    """Return the link that leads nowhere where a missing path goes through one; None when it is simply missing."""
+    # The nearest part of the path that is there at all decides whether the rest is missing or lost.
+    while not os.path.lexists(path):
+        parent = os.path.dirname(path)
+        if parent == path:
+            return None
+        path = parent
+    return path if os.path.islink(path) and not os.path.exists(path) else None

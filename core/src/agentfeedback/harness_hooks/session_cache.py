@@ -7,10 +7,9 @@ the cache, changed as a whole under a lock of its own (`<file>.lock`).
 from __future__ import annotations
 
 import os
-import stat
 import time
 
-from agentfeedback.foundation import files as owner_only
+from agentfeedback.foundation.files import Folder, directory, finished, regular_bytes
 from agentfeedback.foundation.lock import FileLock
 
 TYPE_CHECKING = False
@@ -41,9 +40,7 @@ def file_name(id: str) -> str:
     return f"{shown}-{_sha256(id.encode())[:16]}{SUFFIX}"
 
 
-def update(
-    directory: str, id: str, change: Callable[[dict[str, Any]], None], deadline: float
-) -> None:
+def update(folder: str, id: str, change: Callable[[dict[str, Any]], None], deadline: float) -> None:
     """Change what is kept of a session, as one step among all processes.
 
     `change` alters the members in place (none are there for a new session, or where the file is
@@ -52,15 +49,22 @@ def update(
     """
     import json
 
-    owner_only.directory(directory)
-    path = os.path.join(directory, file_name(id))
+    directory(folder)
+    name = file_name(id)
+    path = os.path.join(folder, name)
     with FileLock(path + LOCK, deadline):
         kept = read(path) or {}
         change(kept)
         now = stamp(time.time())
         kept.setdefault("created", now)
         kept["updated"] = now
-        owner_only.replace(path, json.dumps(kept, separators=(",", ":")).encode())
+        data = json.dumps(kept, separators=(",", ":")).encode()
+        kept_in(folder).put(name, data, replace=True)
+
+
+def kept_in(folder: str) -> Folder:
+    """Return a folder of the cache whose writers hold a lock for each file."""
+    return Folder(folder, durable=False, locked=True)
 
 
 def read(path: str) -> dict[str, Any] | None:
@@ -68,17 +72,9 @@ def read(path: str) -> dict[str, Any] | None:
     import json
 
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+        kept = json.loads(regular_bytes(path, LARGEST, follow=False))
+    except (OSError, ValueError, RecursionError):
         return None
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        try:
-            data = file.read(LARGEST + 1)
-            kept = json.loads(data) if len(data) <= LARGEST else None
-        except (OSError, ValueError, RecursionError):
-            return None
     return kept if isinstance(kept, dict) else None
 
 
@@ -99,7 +95,7 @@ def prune(cache: str, deadline: float) -> None:
         if abs(now - os.stat(marker).st_mtime) < _DAY:
             return
     except FileNotFoundError:
-        owner_only.directory(root)
+        directory(root)
     # Marked first, so that of many hooks one prunes, and a kill does not make every next one try.
     os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     os.utime(marker, (now, now))
@@ -111,25 +107,31 @@ def prune(cache: str, deadline: float) -> None:
 
 def _old_files(root: str, now: float) -> Iterator[str]:
     with os.scandir(root) as harnesses:
-        directories = [entry.path for entry in harnesses if entry.is_dir(follow_symlinks=False)]
-    for directory in directories:
-        with os.scandir(directory) as entries:
+        folders = [entry.path for entry in harnesses if entry.is_dir(follow_symlinks=False)]
+    for folder in folders:
+        with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
         # By session: a lock goes with its file, an unfinished file with the lock it was written under.
         for name in dict.fromkeys(_session_file(name) for name in names):
-            path = os.path.join(directory, name)
+            path = os.path.join(folder, name)
             if name.endswith(SUFFIX) and _all_expired(path, now):
                 yield path
 
 
 def _session_file(name: str) -> str:
-    return name.removesuffix(LOCK).removesuffix(owner_only.UNFINISHED)
+    return finished(name.removesuffix(LOCK))
 
 
 def _all_expired(path: str, now: float) -> bool:
-    changed = [_modified(path + end) for end in ("", owner_only.UNFINISHED)]
+    changed = [_modified(each) for each in _both(path)]
     times = [at for at in changed if at is not None] or [_modified(path + LOCK) or 0.0]
     return all(expired(at, now) for at in times)
+
+
+def _both(path: str) -> tuple[str, str]:
+    """The file of a session, and the same unfinished."""
+    folder, name = os.path.split(path)
+    return path, os.path.join(folder, kept_in(folder).unfinished(name))
 
 
 def _modified(path: str) -> float | None:
@@ -143,9 +145,9 @@ def _remove(path: str, now: float) -> None:
     try:
         with FileLock(path + LOCK, 0) as lock:
             if _all_expired(path, now):
-                for end in ("", owner_only.UNFINISHED):
-                    if _modified(path + end) is not None:
-                        os.unlink(path + end)
+                for each in _both(path):
+                    if _modified(each) is not None:
+                        os.unlink(each)
                 lock.remove()
     except TimeoutError:
         return

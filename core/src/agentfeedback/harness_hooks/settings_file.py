@@ -7,15 +7,19 @@ import stat
 
 from attrs import frozen
 
-from agentfeedback.foundation import files as owner_only
 from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
-from agentfeedback.foundation.files import dangling
+from agentfeedback.foundation.files import (
+    Folder,
+    NotRegularError,
+    TooLargeError,
+    open_regular,
+    read_all,
+)
+from agentfeedback.foundation.paths import dangling
 
 #: The largest hook file that is edited, in bytes.
 LARGEST = 4 << 20
 _BOM = b"\xef\xbb\xbf"
-#: What the new file is called until it takes the place of the old one.
-_UNFINISHED = ".agentfeedback-new"
 
 
 @frozen(eq=False)
@@ -40,27 +44,28 @@ def read(path: str) -> HookFile:
     """
     try:
         target = os.path.realpath(path)
-        descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = open_regular(target)
     except FileNotFoundError:
         if (link := dangling(path)) is not None:
             raise left_alone(path, f"{link} is a link that leads nowhere") from None
         return HookFile(path, target)
+    except NotRegularError as error:
+        raise left_alone(path, f"it is {error}") from None
     except OSError as error:
         raise left_alone(path, reason_of(error)) from error
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise left_alone(path, "it is no regular file")
         if not status.st_mode & stat.S_IWUSR:
             raise left_alone(path, "it is read-only")
         if status.st_uid != os.geteuid():
             raise left_alone(path, "it belongs to another user")
-        try:
-            data = file.read(LARGEST + 1)
-        except OSError as error:
-            raise left_alone(path, reason_of(error)) from error
-    if len(data) > LARGEST:
-        raise left_alone(path, f"it is larger than {LARGEST} bytes")
+        data = read_all(descriptor, LARGEST)
+    except TooLargeError as error:
+        raise left_alone(path, f"it is {error}") from None
+    except OSError as error:
+        raise left_alone(path, reason_of(error)) from error
+    finally:
+        os.close(descriptor)
     bom = data.startswith(_BOM)
     try:
         text = data[len(_BOM) if bom else 0 :].decode()
@@ -82,32 +87,22 @@ def write(old: HookFile, text: str | None) -> None:
 
 
 def _write(old: HookFile, text: str | None) -> None:
-    folder = os.path.dirname(old.target)
+    folder, name = os.path.split(old.target)
+    settings = Folder(folder, locked=True)
     if text is None:
         _refuse_changed(old)
-        os.unlink(old.path)
+        settings.delete(name)
     else:
-        owner_only.directory(folder)
-        unfinished = old.target + _UNFINISHED
-        if os.path.lexists(unfinished):
-            os.unlink(unfinished)  # a killed installation's
         data = (_BOM if old.bom else b"") + text.encode()
-        owner_only.write_new(unfinished, data, durable=True)
-        try:
-            if old.status is not None:
-                if os.stat(unfinished).st_gid != old.status.st_gid:
-                    os.chown(unfinished, -1, old.status.st_gid)
-                os.chmod(unfinished, stat.S_IMODE(old.status.st_mode))
-            _refuse_changed(old)
-            os.replace(unfinished, old.target)
-        except (OSError, AgentFeedbackError):
-            os.unlink(unfinished)
-            raise
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        found = old.status
+        settings.put(
+            name,
+            data,
+            replace=True,
+            mode=0o600 if found is None else stat.S_IMODE(found.st_mode),
+            group=None if found is None else found.st_gid,
+            check=lambda: _refuse_changed(old),
+        )
 
 
 def _refuse_changed(old: HookFile) -> None:

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentfeedback import __version__
-from agentfeedback.foundation import files as owner_only
-from agentfeedback.foundation.files import open_regular
+from agentfeedback.foundation.files import Folder, open_regular, read_all
 from agentfeedback.reading.load import LogFacts
-from agentfeedback.reading.log import UnreadableLog
 from agentfeedback.reading.reader import Place, Reader, Session
 from agentfeedback.wire.records import Counts
 
@@ -35,7 +33,7 @@ _LARGEST = 256 << 20
 #: Caches of stores that nobody listed for so long (nanoseconds) are removed.
 _FORGOTTEN = 30 * 86_400 * 1_000_000_000
 _SUFFIX = ".msgpack"
-_OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.[0-9a-f]+)?", re.DOTALL)
+_OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.unfinished-[0-9a-f]+)?", re.DOTALL)
 
 
 class _Kept(msgspec.Struct, array_like=True, gc=False):
@@ -143,16 +141,9 @@ class FactsCache:
                 return
             sessions = {**self._kept, **self._now}
         data = msgspec.msgpack.encode(_File(_VERSION, sessions))
-        # Not by process id: in containers that share a cache those are the same again and again.
-        temporary = f"{self._path}.{os.urandom(8).hex()}"
         try:
-            owner_only.directory(self._folder)
-            owner_only.write_new(temporary, data)
-            try:
-                os.replace(temporary, self._path)
-            except OSError:
-                os.unlink(temporary)
-                raise
+            folder = Folder(self._folder, durable=False)
+            folder.put(os.path.basename(self._path), data, replace=True)
             _forget(self._folder, self._clock())
         except OSError:
             return
@@ -181,15 +172,13 @@ def _revision(reader: Reader) -> str:
 def _read(path: str) -> dict[str, _Kept]:
     try:
         descriptor = open_regular(path)
-    except (OSError, UnreadableLog):
+    except OSError:
         return {}
     try:
         found = os.fstat(descriptor)
-        ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
-        if not ours or found.st_size > _LARGEST:
+        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
             return {}
-        with open(descriptor, "rb", closefd=False) as file:
-            whole = msgspec.msgpack.decode(file.read(), type=_File)
+        whole = msgspec.msgpack.decode(read_all(descriptor, _LARGEST), type=_File)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
     finally:

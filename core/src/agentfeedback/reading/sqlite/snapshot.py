@@ -8,7 +8,6 @@ had belongs to a run that was killed; the next run that copies removes it.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import secrets
 import shutil
@@ -19,7 +18,8 @@ import weakref
 from contextlib import suppress
 
 from agentfeedback.foundation.errors import reason_of
-from agentfeedback.foundation.files import open_regular
+from agentfeedback.foundation.files import open_regular, write_all
+from agentfeedback.foundation.lock import FileLock
 from agentfeedback.reading.log import UnreadableLog
 
 _BLOCK = 1 << 20
@@ -68,8 +68,10 @@ class SnapshotFolder:
             with suppress(FileNotFoundError):
                 made = self._make()
                 path = os.path.join(self._root, secrets.token_hex(8))
-                lock = _lock(path + _LOCK, os.O_CREAT | os.O_EXCL)
-                if lock is not None:
+                lock = FileLock(path + _LOCK, 0)
+                # A run that sweeps may hold it for a moment: then another name is taken.
+                with suppress(TimeoutError):
+                    lock.acquire()
                     break
         else:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._root)
@@ -112,46 +114,27 @@ class Copy:
         weakref.finalize(self, _discard, os.getpid(), path, self.connections)
 
 
-def _lock(path: str, how: int = 0) -> int | None:
-    """A descriptor that holds the lock of a lock file; None when another process has it or took it away."""
-    try:
-        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | how, 0o600)
-    except (FileNotFoundError, FileExistsError):
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever removes a lock file holds it: one that is still there under its name is ours.
-        if os.path.samestat(os.fstat(lock), os.lstat(path)):
-            return lock
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    except OSError:
-        os.close(lock)
-        raise
-    os.close(lock)
-    return None
-
-
 def _sweep(root: str) -> None:
     """Remove what killed runs left behind."""
     with os.scandir(root) as found:
         names = [entry.name for entry in found]
     for name in names:
         if name.endswith(_LOCK):
-            lock = _lock(os.path.join(root, name))
-            if lock is not None:
+            lock = FileLock(os.path.join(root, name), 0, create=False)
+            with suppress(TimeoutError, FileNotFoundError):
+                lock.acquire()
                 _remove(os.path.join(root, name.removesuffix(_LOCK)), lock)
 
 
-def _remove(path: str, lock: int) -> None:
+def _remove(path: str, lock: FileLock) -> None:
     # The folder first: one without a lock file would be nobody's.
     shutil.rmtree(path, ignore_errors=True)
     with suppress(FileNotFoundError):
-        os.unlink(path + _LOCK)
-    os.close(lock)
+        lock.remove()
+    lock.release()
 
 
-def _leave(owner: int, path: str, lock: int, made: list[str]) -> None:
+def _leave(owner: int, path: str, lock: FileLock, made: list[str]) -> None:
     if os.getpid() != owner:  # a fork: the parent still reads there
         return
     _remove(path, lock)
@@ -187,10 +170,8 @@ def _copy(path: str, target: str) -> None:
 
 
 def _write(copy: int, block: bytes) -> None:
-    rest = memoryview(block)
     try:
-        while rest:
-            rest = rest[os.write(copy, rest) :]
+        write_all(copy, block)
     except OSError as error:
         raise _unkept(error) from None
 

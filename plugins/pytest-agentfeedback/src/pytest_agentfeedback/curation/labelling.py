@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any, Literal
 from attrs import evolve, frozen
 
 from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.foundation.files import Folder
 from agentfeedback.terminal.screen import visible
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.corpus import Bench, CorpusError, Laid
@@ -203,17 +202,9 @@ def _save(path: Path, found: Sequence[Label]) -> None:
     text = labels.dumped(found)
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=".labels-", delete=False
-    ) as file:
-        try:
-            file.write(text)
-            file.flush()
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o777 if path.exists() else 0o644)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    folder = Folder(str(path.parent), durable=False)
+    folder.put(path.name, text.encode(), replace=True, mode=mode)
 
 
 def _questions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from agentfeedback.foundation import files as owner_only
+from agentfeedback.foundation.files import Folder
 
 
 def marker(cache: str, session_id: str) -> str:
@@ -15,6 +15,5 @@ def marker(cache: str, session_id: str) -> str:
 
 def leave(cache: str, session_id: str) -> None:
     """Leave the marker. Raises `OSError`."""
-    path = marker(cache, session_id)
-    owner_only.directory(os.path.dirname(path))
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    folder, name = os.path.split(marker(cache, session_id))
+    Folder(folder, durable=False).put(name, b"", replace=True)

@@ -6,7 +6,6 @@ killed run leaves it to the next one, for which it is then a duplicate.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
@@ -16,9 +15,8 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from agentfeedback.foundation import files as owner_only
 from agentfeedback.foundation.canonical import quoted
-from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.files import Folder, directory, regular_bytes
 from agentfeedback.foundation.json_text import NotJson, members, parse, text_bytes
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback_submissions.envelope import BODY_LIMIT, EnvelopeRefused, normalise
@@ -28,7 +26,6 @@ from agentfeedback_submit.delivery.deliver import Destination, Scrub, outcome_of
 from agentfeedback_submit.delivery.flush import Tell
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
 from agentfeedback_submit.delivery.outcome_log import Line, line_of
-from agentfeedback_submit.delivery.spool import put
 from agentfeedback_submit.delivery.spool_entry import session_of
 from agentfeedback_submit.filing.build import Body
 from agentfeedback_submit.remote.server import LOCAL
@@ -181,12 +178,12 @@ class Inbox:
         outcome: SubmitOutcome | None = None,
     ) -> None:
         folder = os.path.join(self.folder, "rejected")
-        owner_only.directory(folder)
         new, number = _short(name), 2
         while os.path.lexists(os.path.join(folder, new)):
             new, number = f"{_short(name).removesuffix('.json')}-{number}.json", number + 1
         # The reason first: a killed run then leaves none without its file's being tried again.
-        put(folder, f"{new}.reason", _UNSAFE.sub(" ", reason).encode("utf-8", "replace") + b"\n")
+        text = _UNSAFE.sub(" ", reason).encode("utf-8", "replace") + b"\n"
+        Folder(folder).put(f"{new}.reason", text, replace=True)
         self._move(name, seen, "rejected", new)
         self.done.rejected += 1
         if body is not None and outcome is not None:
@@ -195,12 +192,15 @@ class Inbox:
             self.tell(Line(outcome="rejected", reason="invalid_body"))
 
     def _move(self, name: str, seen: os.stat_result, folder: str, new: str) -> None:
-        path = os.path.join(self.folder, name)
-        owner_only.directory(os.path.join(self.folder, folder))
-        with contextlib.suppress(FileNotFoundError):
-            # What was put in its place meanwhile was not read: it is the next pass's.
-            if _identity(os.lstat(path)) == _identity(seen):
-                os.rename(path, os.path.join(self.folder, folder, new))
+        to = os.path.join(self.folder, folder)
+        directory(to)
+        try:
+            found = os.lstat(os.path.join(self.folder, name))
+        except FileNotFoundError:
+            return
+        # What was put in its place meanwhile was not read: it is the next pass's.
+        if _identity(found) == _identity(seen):
+            Folder(self.folder, durable=False).move(name, new, Folder(to, durable=False))
 
     def _told(self, body: Body, outcome: SubmitOutcome) -> None:
         self.tell(line_of(outcome, body.session_id))

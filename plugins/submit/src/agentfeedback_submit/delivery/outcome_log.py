@@ -11,8 +11,8 @@ import time
 
 from attrs import define
 
-from agentfeedback.foundation import files as owner_only
 from agentfeedback.foundation import times as moment
+from agentfeedback.foundation.files import Folder
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback.wire.encode import encode, omitted
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
@@ -59,13 +59,15 @@ class OutcomeLog:
     def write(self, line: Line) -> None:
         """Append a line with the time of now. Raises `OSError`."""
         line.ts = moment.digest_form(time.time_ns())
-        owner_only.directory(os.path.dirname(self.path))
+        folder, name = os.path.split(self.path)
+        log = Folder(folder, durable=False)
+        text = encode(line) + b"\n"
         if self._full():
             # Two processes that moved it at once would move the new file over the old one.
             with FileLock(f"{self.path}.lock", time.monotonic() + _PATIENCE):
-                if self._full():
-                    os.replace(self.path, f"{self.path}.1")
-        owner_only.append(self.path, encode(line) + b"\n", limit=2**63)
+                log.append(name, text, limit=LIMIT)
+        else:
+            log.append(name, text, limit=2**63)
 
     def _full(self) -> bool:
         try:

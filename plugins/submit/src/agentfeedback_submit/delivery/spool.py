@@ -11,15 +11,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 from attrs import evolve, frozen
 
-from agentfeedback.foundation import files as owner_only
-from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.files import Folder, NotRegularError, TooLargeError, regular_bytes
 from agentfeedback_submit.delivery.spool_entry import (
     SpoolEntry,
     UnreadableEntry,
@@ -33,7 +31,6 @@ CLAIM, REJECTED_AGE, TEMPORARY_AGE = 60 * 10**9, 30 * 86_400 * 10**9, 86_400 * 1
 #: Larger than any entry with a body that is taken.
 _LARGEST = 16 << 20
 _NAME = re.compile(r"(af1-[^/]+?\.json)(?:\.inflight-([0-9]{1,19}))?", re.ASCII)
-_TEMPORARY = ".unfinished-"
 
 
 @frozen
@@ -62,12 +59,14 @@ class Spool:
     def __init__(self, data: str, *, now: Callable[[], int] = time.time_ns) -> None:
         self.folder = os.path.join(data, "spool")
         self.rejected = os.path.join(data, "rejected")
+        self._entries = Folder(self.folder)
+        self._refused = Folder(self.rejected)
         self.now = now
 
     def lying(self) -> list[SpoolFile]:
         """The entries there are, oldest first."""
         found = []
-        for file in _names(self.folder):
+        for file in self._entries.names():
             match = _NAME.fullmatch(file)
             if match is not None:
                 claimed = None if match[2] is None else int(match[2])
@@ -88,17 +87,16 @@ class Spool:
         now = self.now()
         name = f"af1-{file_time(now)}-{secrets.token_hex(4)}.json"
         file = f"{name}.inflight-{now}"
-        put(self.folder, file, written(entry))
+        self._entries.put(file, written(entry))
         return Claim(name, os.path.join(self.folder, file))
 
     def claim(self, lying: SpoolFile) -> Claim | None:
         """Claim an entry; None where another was faster."""
-        path = os.path.join(self.folder, f"{lying.name}.inflight-{self.now()}")
-        try:
-            os.rename(os.path.join(self.folder, lying.file), path)
-        except FileNotFoundError:
+        file = f"{lying.name}.inflight-{self.now()}"
+        # A claim lost with the machine was stale: nothing waits for the disk.
+        if not Folder(self.folder, durable=False).move(lying.file, file):
             return None
-        return Claim(lying.name, path)
+        return Claim(lying.name, os.path.join(self.folder, file))
 
     def read(self, held: Claim) -> SpoolEntry | None:
         """The entry of a claim; None where the claim was lost. Raises `UnreadableEntry`."""
@@ -111,16 +109,12 @@ class Spool:
         if entry is not None:
             # Without room for the new members the entry is kept as it was.
             with suppress(OSError):
-                put(self.folder, os.path.basename(held.path), written(entry))
-        with suppress(FileNotFoundError):
-            os.rename(held.path, os.path.join(self.folder, held.name))
-        _sync(self.folder)
+                self._entries.put(os.path.basename(held.path), written(entry), replace=True)
+        self._entries.move(os.path.basename(held.path), held.name)
 
     def done(self, held: Claim) -> None:
         """Remove an entry whose report is kept elsewhere, or nowhere by rule."""
-        with suppress(FileNotFoundError):
-            os.unlink(held.path)
-            _sync(self.folder)
+        self._entries.delete(os.path.basename(held.path))
 
     def refuse(
         self, entry: SpoolEntry, held: Claim | None, *, status: int = 0, response: str = ""
@@ -133,7 +127,7 @@ class Spool:
             else held.name
         )
         try:
-            put(self.rejected, name, written(refused))
+            self._refused.put(name, written(refused), replace=True)
         except OSError:
             if held is None:
                 raise
@@ -144,71 +138,33 @@ class Spool:
 
     def quarantine(self, held: Claim) -> None:
         """Move the file of a claim to `rejected/` as it is."""
-        owner_only.directory(self.rejected)
-        with suppress(FileNotFoundError):
-            os.rename(held.path, os.path.join(self.rejected, held.name))
-            _sync(self.rejected)
-            _sync(self.folder)
+        self._entries.move(os.path.basename(held.path), held.name, self._refused)
 
     def tidy(self) -> None:
         """Remove what was refused long ago, and unfinished files of killed processes."""
         now = self.now()
-        for folder in (self.folder, self.rejected):
-            for name in _names(folder):
-                path = os.path.join(folder, name)
-                if _TEMPORARY in name:
-                    age = TEMPORARY_AGE
-                elif folder == self.rejected and _NAME.fullmatch(name):
-                    age = REJECTED_AGE
-                else:
-                    continue
-                with suppress(FileNotFoundError):
-                    found = os.lstat(path)
-                    # A rename keeps the time of a file's content, not that of its move.
-                    if now - max(found.st_mtime_ns, found.st_ctime_ns) >= age:
-                        os.unlink(path)
+        for folder in (self._entries, self._refused):
+            folder.sweep(now - TEMPORARY_AGE)
+        for name in filter(_NAME.fullmatch, self._refused.names()):
+            path = os.path.join(self.rejected, name)
+            with suppress(FileNotFoundError):
+                found = os.lstat(path)
+                # A rename keeps the time of a file's content, not that of its move.
+                if now - max(found.st_mtime_ns, found.st_ctime_ns) >= REJECTED_AGE:
+                    os.unlink(path)
 
     def counts(self) -> tuple[int, int]:
         """How many entries are kept, and how many lie in `rejected/`."""
-        rejected = sum(1 for name in _names(self.rejected) if _NAME.fullmatch(name))
+        rejected = sum(1 for name in self._refused.names() if _NAME.fullmatch(name))
         return len(self.lying()), rejected
 
     def _read(self, path: str) -> SpoolEntry | None:
         try:
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                raise UnreadableEntry("it is no regular file")
-            if os.path.getsize(path) > _LARGEST:
-                raise UnreadableEntry("it is too large")
             data = regular_bytes(path, _LARGEST, follow=False)
         except FileNotFoundError:
             return None
+        except NotRegularError as error:
+            raise UnreadableEntry(f"it is {error}") from None
+        except TooLargeError:
+            raise UnreadableEntry("it is too large") from None
         return read(data)
-
-
-def put(folder: str, name: str, data: bytes) -> None:
-    """Write a file of the owner's alone, whole and on the disk, or leave what is there; raises `OSError`."""
-    owner_only.directory(folder)
-    unfinished = os.path.join(folder, f".{name}{_TEMPORARY}{secrets.token_hex(4)}")
-    owner_only.write_new(unfinished, data, durable=True)
-    try:
-        os.replace(unfinished, os.path.join(folder, name))
-    except OSError:
-        os.unlink(unfinished)
-        raise
-    _sync(folder)
-
-
-def _sync(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _names(folder: str) -> Iterator[str]:
-    try:
-        names = os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    yield from names
