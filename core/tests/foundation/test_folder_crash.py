@@ -14,6 +14,7 @@ import pytest
 
 from agentfeedback.foundation import files
 from agentfeedback.foundation.files import Folder
+from tests.support.killing import CHANGING, require_tracing, traced
 
 NAME, OLD, NEW = "file.json", b"old\n" * 3000, b"new\n" * 5000
 #: What `files` calls of `os` that reaches the system.
@@ -205,3 +206,27 @@ def test_the_content_is_on_the_disk_before_its_name_and_the_name_before_the_end(
     with faulty() as system:
         Folder(str(tmp_path / "a/b"), durable=False).put(NAME, OLD, replace=True)
     assert "fsync" not in system.calls
+
+
+def test_killed_by_the_system_around_any_change(case: tuple[Case, list[str]]) -> None:
+    """The same with a tracer, which sees what the system is asked for whoever asks."""
+    require_tracing()
+    found, calls = case
+
+    def run(tell: int) -> None:
+        found.put()
+        os.write(tell, b".")
+
+    at, status, seen = 0, int(signal.SIGKILL), set()
+    while status == signal.SIGKILL:
+        at += 1
+        found.reset()
+        status, told, _ = traced(run, at, calls=CHANGING)
+        seen.add(found.content())
+        assert found.content() == NEW or not told
+        found.put()
+        assert found.content() == NEW
+        found.folder.sweep(2**63)
+    # Two stops for each change, and two for the answer.
+    changes = [name for name in calls if name in ("mkdir", "write", "fsync", "replace", "unlink")]
+    assert at > 2 * len(changes) and seen == {found.old, NEW}

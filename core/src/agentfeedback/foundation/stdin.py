@@ -7,14 +7,17 @@ import time
 
 
 def read_until(deadline: float, limit: int) -> bytes:
-    """Read standard input up to its end or the deadline (`time.monotonic`), or one byte over the limit."""
+    """Read standard input up to its end or one byte over the limit; wait for more until the deadline (`time.monotonic`).
+
+    What is there already is read even when this process was kept from running past the deadline.
+    """
     from select import select
 
     data = b""
     while len(data) <= limit:
         left = deadline - time.monotonic()
         try:
-            if left <= 0 or not select([0], [], [], left)[0]:
+            if not select([0], [], [], max(left, 0))[0]:
                 break
             piece = os.read(0, limit + 1 - len(data))
         except BlockingIOError:
