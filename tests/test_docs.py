@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import shlex
@@ -21,6 +20,7 @@ from agentfeedback.cli.commands import COMMANDS
 from agentfeedback.doctor.config_check import KEYS
 from agentfeedback.foundation import errors, times
 from agentfeedback.reading import log, reader, record, sink
+from agentfeedback.terminal import program
 from agentfeedback.wire import records as wire
 from tests.conftest import ROOT, Machine
 
@@ -55,9 +55,8 @@ def plugin_commands() -> list[Any]:
     for path in ROOT.glob("plugins/*/pyproject.toml"):
         points = tomllib.loads(path.read_text())["project"].get("entry-points", {})
         named = points.get("agentfeedback.commands", {}).values()
-        modules |= {point.partition(":")[0] for point in named}
-    found = [importlib.import_module(name).COMMANDS for name in sorted(modules)]
-    return [command for commands in found for command in commands]
+        modules |= set(named)
+    return [command for value in sorted(modules) for command in program.table(value)]
 
 
 def documented(body: str) -> list[str]:
@@ -148,7 +147,9 @@ def test_every_function_of_times_is_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [*COMMANDS, *plugin_commands()], ids=lambda command: command.name
+    "command",
+    [each for each in (*COMMANDS, *plugin_commands()) if each.target],
+    ids=lambda command: command.name,
 )
 def test_every_command_is_documented_with_its_flags(command: Any) -> None:
     """Each command, those of plugins too, has a section with its arguments, a table of exactly its flags, and an example that is run."""
@@ -228,21 +229,41 @@ def test_shown_output_is_printed(
 ) -> None:
     """The commands of a page print what it shows, one after the other, in a home that holds the packaged sample.
 
-    A TOML block that begins with the path of a file is that file. A line `…` stands for any lines
+    A TOML block that begins with a path in the home is that file. One that begins with `# pyproject.toml`, and a block of
+    Python that begins with a path, are the files of a distribution that is installed. A line `…` stands for any lines
     and `…` within one for any text, `# exit N` behind a command for its status; how wide columns are does not matter.
     """
     for harness, folder in SAMPLE.items():
         shutil.copytree(ROOT / "core/src/agentfeedback/sample" / harness, machine.home / folder)
     monkeypatch.chdir(machine.home)
+    site = machine.home.parent / "site"
+    monkeypatch.syspath_prepend(site)
     for kind, code in _FENCE.findall(page.read_text()):
         first, _, rest = code.partition("\n")
         if kind == "toml" and first.startswith("# ~/"):
             path = machine.home / first.removeprefix("# ~/")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(rest)
+        if first == "# pyproject.toml":
+            installed(site, rest)
+        elif kind == "python" and re.fullmatch(r"# [\w/]+\.py", first):
+            path = site / first.removeprefix("# ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rest)
         if kind == "console":
             for line, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
                 run(machine, line, shown)
+
+
+def installed(site: Path, project: str) -> None:
+    """Write what an installer makes of the entry points of a `pyproject.toml`."""
+    info = site / "documented-1.0.dist-info"
+    info.mkdir(parents=True)
+    groups = tomllib.loads(project)["project"]["entry-points"]
+    lines = []
+    for group, points in groups.items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines))
 
 
 def run(machine: Machine, line: str, shown: str) -> None:

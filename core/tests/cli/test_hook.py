@@ -357,10 +357,6 @@ ALLOWED = {
         "agentfeedback.cli",
         "agentfeedback.cli.main",
         "agentfeedback.cli.hook",
-        "agentfeedback.terminal",
-        "agentfeedback.terminal.arguments",
-        "agentfeedback.terminal.program",
-        "agentfeedback.terminal.screen",
     },
 }
 

@@ -43,6 +43,7 @@ COMMANDS = (
     Command("sessions sweep", "what hooks start", hidden=True),
     Command("plugins", "what is installed"),
 )
+INTRODUCED = Command("", "", hidden=True, about="Reads session logs.")
 
 
 def refusal(*argv: str) -> UsageError:
@@ -162,14 +163,14 @@ def test_a_near_miss_is_suggested() -> None:
     assert refusal("--harnes=x").remedy.startswith("did you mean --harness? ")
     assert "did you mean" not in refusal("--zzz").remedy
     assert closest("x" * 100_000, ["list"]) == ""
-    error = unknown_subcommand("sessions", "lits", COMMANDS)
+    error = unknown_subcommand("agentfeedback", "sessions", "lits", COMMANDS)
     assert str(error) == (
         'unknown sessions subcommand "lits"; did you mean list? '
         "use agentfeedback sessions list|digest [flags]"
     )
-    error = unknown_subcommand("sessions", "nope", COMMANDS)
+    error = unknown_subcommand("agentfeedback", "sessions", "nope", COMMANDS)
     assert error.remedy == "use agentfeedback sessions list|digest [flags]"
-    error = unknown_subcommand("", "plugin", COMMANDS)
+    error = unknown_subcommand("agentfeedback", "", "plugin", COMMANDS)
     assert error.remedy == "did you mean plugins? use agentfeedback sessions|plugins [flags]"
 
 
@@ -239,7 +240,7 @@ def test_any_words_parse_or_are_refused(argv: list[str]) -> None:
 
 def test_help_shows_flags_and_examples() -> None:
     """The help of a command has its usage, its text, its examples word for word and every flag."""
-    text = help_for(DIGEST)
+    text = help_for("agentfeedback", DIGEST)
     assert text == (
         "usage: agentfeedback sessions digest <harness:id>... [flags]\n"
         "\n"
@@ -263,7 +264,7 @@ def test_help_shows_flags_and_examples() -> None:
 
 def test_examples_stay_copyable_on_a_narrow_terminal() -> None:
     """An example too wide for the terminal continues as a shell continues it, its comment apart."""
-    lines = help_for(DIGEST, 40).splitlines()
+    lines = help_for("agentfeedback", DIGEST, 40).splitlines()
     at = lines.index("  # new and changed ones")
     assert lines[at + 1 : at + 3] == ["  agentfeedback sessions digest \\", "    --unprocessed"]
 
@@ -271,14 +272,17 @@ def test_examples_stay_copyable_on_a_narrow_terminal() -> None:
 @pytest.mark.parametrize("columns", [0, 30, 40, 60, 79, 80, 300])
 def test_help_fits_the_terminal(columns: int) -> None:
     """No line of a help text is wider than the terminal, nor than 80 cells."""
-    for text in (help_for(DIGEST, columns), overview(COMMANDS, "", columns)):
+    for text in (
+        help_for("agentfeedback", DIGEST, columns),
+        overview("agentfeedback", COMMANDS, "", columns),
+    ):
         assert max(map(width, text.splitlines())) <= min(columns or 80, 80)
         assert all(line == line.rstrip() for line in text.splitlines())
 
 
 def test_overviews_name_what_may_follow() -> None:
     """The top level lists all commands but hidden ones, a group its own by their last word."""
-    assert overview(COMMANDS, about="Reads session logs.") == (
+    assert overview("agentfeedback", (INTRODUCED, *COMMANDS)) == (
         "usage: agentfeedback <command> [flags]\n"
         "\n"
         "Reads session logs.\n"
@@ -290,7 +294,7 @@ def test_overviews_name_what_may_follow() -> None:
         "\n"
         "Run agentfeedback <command> -h for what a command does, its flags and examples.\n"
     )
-    assert "\n  list    every session" in overview(COMMANDS, "sessions")
-    assert "plugins" not in overview(COMMANDS, "sessions")
+    assert "\n  list    every session" in overview("agentfeedback", COMMANDS, "sessions")
+    assert "plugins" not in overview("agentfeedback", COMMANDS, "sessions")
     assert members("", COMMANDS) == ["sessions", "plugins"]
     assert members("sessions", COMMANDS) == ["list", "digest"]

@@ -1,8 +1,8 @@
-"""The commands of the core as tables; what they do is imported when they are called."""
+"""The commands of the core as a table; what they do is imported when they are called."""
 
 from __future__ import annotations
 
-from agentfeedback.terminal.arguments import Command, Flag
+from agentfeedback.plugins import Command, Flag
 
 _HOME = Flag(
     "home",
@@ -21,16 +21,30 @@ _UNKNOWN = Flag(
     "also digest sessions that record no working directory, unchecked by path rules",
 )
 
-SESSIONS_ABOUT = """Reads the session logs that coding agents leave on this machine, on demand and read-only, and turns
+COMMANDS = (
+    Command(
+        "",
+        "",
+        hidden=True,
+        about="""Reads the session logs of coding agents and digests what went wrong, so that it can be filed as
+feedback. New here? Run
+
+ agentfeedback demo
+ agentfeedback sessions list""",
+    ),
+    Command(
+        "sessions",
+        "",
+        hidden=True,
+        about="""Reads the session logs that coding agents leave on this machine, on demand and read-only, and turns
 what went wrong in a session into a small scrubbed digest.
 
  agentfeedback sessions list --unprocessed
  agentfeedback sessions digest --unprocessed --json
  agentfeedback sessions mark claude-code:<session id> --outcome nothing
 
-Which sessions may be read is up to [collect] in config.toml and to .agentfeedback.toml of a repository."""
-
-COMMANDS = (
+Which sessions may be read is up to [collect] in config.toml and to .agentfeedback.toml of a repository.""",
+    ),
     Command(
         "sessions list",
         "list every session with its state and counts",
@@ -190,27 +204,6 @@ leaves plugins out; a gate cannot be left out: without it every session is refus
  agentfeedback plugins --json
  agentfeedback plugins new aider""",
         target="agentfeedback.cli.plugins:run",
-    ),
-    Command(
-        "plugins new",
-        "write a reader package for another harness, ready to change",
-        "<name>",
-        flags=(
-            Flag(
-                "into",
-                "text",
-                "write it into DIR (default: the current folder)",
-                "DIR",
-                "directory",
-            ),
-        ),
-        about="""Writes agentfeedback-NAME: a reader of an invented format, a corpus of one session with its labels and
-goldens, and a test. It installs with pip and passes its tests, so that you change something that works.
-The template comes with pytest-agentfeedback.
-
- agentfeedback plugins new aider
- agentfeedback plugins new aider --into ~/src""",
-        target="pytest_agentfeedback.new_reader:run",
     ),
     Command(
         "doctor",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agentfeedback.cli.commands import COMMANDS
-from agentfeedback.cli.plugin_commands import installed_commands
+from agentfeedback.cli.main import program
 from agentfeedback.foundation.errors import UsageError
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
@@ -32,5 +31,5 @@ def run(line: Parsed) -> int:
         ],
     }
     words = {**VOCABULARIES, **{name: found for name, found in here.items() if found}}
-    screen.write(script(line.positionals[0], (*COMMANDS, *installed_commands()), words))
+    screen.write(script(line.positionals[0], program().commands(), words))
     return 0

@@ -177,7 +177,7 @@ def _named(names: list[str], command: str) -> list[Installer]:
             if not isinstance(installer, Installer):
                 raise TypeError("it is no Installer")
         except Exception as error:
-            from agentfeedback.plugins.host import described
+            from agentfeedback.terminal.failures import described
 
             raise PluginError(
                 f"the hooks of {name} could not be loaded: {described(error)}",

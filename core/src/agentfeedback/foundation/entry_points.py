@@ -11,7 +11,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from types import ModuleType
     from typing import Any
 
@@ -46,7 +46,7 @@ def slow_entry_points_by_name(group: str) -> dict[str, str]:
     return _by_name(_slowly_found((group,)))
 
 
-def entry_points(groups: Container[str], unreadable: list[str] | None = None) -> list[EntryPoint]:
+def entry_points(groups: Collection[str], unreadable: list[str] | None = None) -> list[EntryPoint]:
     """Every entry point of these groups, in the order of the path; by `importlib.metadata` when the quick way finds none.
 
     `unreadable` receives a sentence for each distribution whose entry points cannot be read.
@@ -59,18 +59,20 @@ def _by_name(points: list[EntryPoint]) -> dict[str, str]:
     return {point.name: point.value for point in reversed(points)}
 
 
-def _quickly_found(groups: Container[str], unreadable: list[str] | None = None) -> list[EntryPoint]:
+def _quickly_found(
+    groups: Collection[str], unreadable: list[str] | None = None
+) -> list[EntryPoint]:
     return [
         EntryPoint(group, name, value, *_dist(folder))
         for folder, text in _files(unreadable)
-        if "[agentfeedback." in text
+        if any(f"[{group}]" in text for group in groups)
         for group in _groups(text)
         if group in groups
         for name, value in _section(text, group)
     ]
 
 
-def _slowly_found(groups: Container[str]) -> list[EntryPoint]:
+def _slowly_found(groups: Collection[str]) -> list[EntryPoint]:
     from importlib import metadata
 
     return [

@@ -19,8 +19,6 @@ class AgentFeedbackError(Exception):
         super().__init__(problem, remedy)
         self.problem = problem
         self.remedy = remedy
-        #: The command that failed, where it is another distribution's.
-        self.command = ""
 
     def __str__(self) -> str:
         return f"{self.problem}; {self.remedy}" if self.remedy else self.problem

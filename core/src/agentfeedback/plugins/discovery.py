@@ -41,9 +41,9 @@ class Plugin:
 def installed_plugins(blocked: set[str], unreadable: list[str]) -> list[Plugin]:
     """Return every installed plugin, in the order of every output.
 
-    Of equal names in one group the first on the path counts, as with modules. Gates are the
-    exception: two distributions with a gate of one name both have it asked, since leaving one out
-    would leave a refusal out.
+    Of equal names in one group the first on the path counts, as with modules. Gates and
+    commands are the exception: two distributions with a gate of one name both have it asked, since
+    leaving one out would leave a refusal out, and both may bring commands that begin with one word.
 
     Args:
         blocked: Names of plugins that get an error and are never loaded.
@@ -53,7 +53,8 @@ def installed_plugins(blocked: set[str], unreadable: list[str]) -> list[Plugin]:
     seen: set[tuple[str, ...]] = set()
     for point in installed.entry_points(GROUPS, unreadable):
         kind = GROUPS[point.group]
-        key = (kind, point.name, _normal(point.dist)) if kind == "gate" else (kind, point.name)
+        several = kind in ("gate", "command")
+        key = (kind, point.name, _normal(point.dist)) if several else (kind, point.name)
         if key in seen:
             continue
         seen.add(key)

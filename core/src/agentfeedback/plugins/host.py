@@ -18,6 +18,8 @@ from agentfeedback.plugins.hook_calls import HookCalls
 from agentfeedback.policy.rules import Verdict, strictest
 from agentfeedback.reading.reader import Reader
 from agentfeedback.reading.refs import Ref, split
+from agentfeedback.terminal.failures import described
+from agentfeedback.terminal.program import table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -97,8 +99,11 @@ class Host:
         if plugin.loaded is not None or plugin.error:
             return
         try:
+            if plugin.kind == "command":
+                plugin.loaded = table(plugin.value)
+                return
             loaded = installed.load(plugin.value)
-            if plugin.kind not in ("command", "installer"):
+            if plugin.kind != "installer":
                 plugin.hooks = self._calls.register(loaded, plugin.name)
                 if plugin.kind == "gate" and not set(GATE_HOOKS) & set(plugin.hooks):
                     # A forgotten marker would leave the gate open.
@@ -268,13 +273,6 @@ class Host:
         if sentence not in self._warned:
             self._warned.add(sentence)
             self._warn(sentence)
-
-
-def described(error: BaseException) -> str:
-    """What a plugin raised while it was loaded, for a person: type and scrubbed text."""
-    from agentfeedback.scrub import SUBMIT, Scrubber
-
-    return f"{type(error).__name__}: {Scrubber(SUBMIT).text(str(error))}"
 
 
 def _failed_gate(name: str) -> Verdict:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     #: Fixed words, or the name of a set that is known only at run time, or what a path must be.
     Choices = tuple[str, ...] | Literal["harness", "installer", "outcome", "directory", "file"]
 
-PROGRAM = "agentfeedback"
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 _LARGEST = 2**63 - 1  # what the state database can hold
@@ -46,9 +45,12 @@ class Flag:
 class Command:
     """One command: `name` is all its words (`sessions list`).
 
-    `target` is `module:function`, to be imported when the command is called. `arguments` shows the
-    positionals, such as `<harness:id>...`; completion offers their `choices`. `about` teaches: paragraphs separated by empty lines; a
-    line that starts with a space is an example and kept as it is.
+    `target` is `module:function`, imported when the command is called: the function gets the
+    `Parsed` line and returns the exit status. `arguments` shows the positionals, such as
+    `<harness:id>...`; completion offers their `choices`. `about` teaches: paragraphs separated by
+    empty lines; a line that starts with a space is an example and kept as it is. A hidden command
+    is left out of overviews and completion. One that is hidden and has no target is no command:
+    its `about` introduces the group of its name (`""`: the whole program).
     """
 
     __slots__ = ("about", "arguments", "choices", "flags", "hidden", "name", "summary", "target")
@@ -120,8 +122,8 @@ class HelpRequested(Exception):
         self.command = command
 
 
-def parse(command: Command, argv: Sequence[str]) -> Parsed:
-    """Read the words after the command's name.
+def parse(command: Command, argv: Sequence[str], program: str = "agentfeedback") -> Parsed:
+    """Read the words after the command's name; `program` is what an error says to run for help.
 
     Raises `HelpRequested` when help is asked for anywhere before `--`, even on a line that is
     otherwise wrong; else `UsageError` for the first word that is wrong.
@@ -147,32 +149,38 @@ def parse(command: Command, argv: Sequence[str]) -> Parsed:
             if flag is None:
                 if name in ("h", "help"):
                     raise HelpRequested(command)
-                raise _undefined(command, word, name)
+                raise _undefined(command.flags, word, name)
             if flag.kind != "bool" and not equals:
-                value = _next(command, words, name)
-            _keep(command, flag, value if equals or flag.kind != "bool" else "true", values)
+                value = _next(words, name)
+            _keep(flag, value if equals or flag.kind != "bool" else "true", values)
             given.add(name)
         except UsageError as error:
             wrong = wrong or error
     if wrong is not None:
-        raise wrong
+        raise UsageError(
+            wrong.problem, f"{wrong.remedy}run {program} {command.name} -h for its usage"
+        )
     return Parsed(positionals, values, given)
 
 
-def unknown_subcommand(group: str, word: str, commands: Iterable[Command]) -> UsageError:
-    """The error for a word that names no command of a group (`""` is the top level)."""
+def unknown_subcommand(
+    program: str, group: str, word: str, commands: Iterable[Command]
+) -> UsageError:
+    """Return the error for a word that names no command of a group (`""` is the top level)."""
     commands = list(commands)
     known = members(group, commands)
     problem = f'unknown {group} subcommand "{word}"' if group else f'unknown command "{word}"'
-    head = f"{PROGRAM} {group}".rstrip()
-    hint = _meant(group, word, known, commands)
+    head = f"{program} {group}".rstrip()
+    hint = _meant(program, group, word, known, commands)
     return UsageError(problem, f"{hint}use {head} {'|'.join(known)} [flags]")
 
 
-def _meant(group: str, word: str, known: Sequence[str], commands: Iterable[Command]) -> str:
+def _meant(
+    program: str, group: str, word: str, known: Sequence[str], commands: Iterable[Command]
+) -> str:
     # At the top level people also write the last word of `sessions digest` alone.
     longer = [each.name for each in commands if " " in each.name and not (group or each.hidden)]
-    tails = {name.split()[-1]: f"{PROGRAM} {name}" for name in reversed(longer)}
+    tails = {name.split()[-1]: f"{program} {name}" for name in reversed(longer)}
     near = word if word in tails else closest(word, [*known, *tails])
     return f"did you mean {tails.get(near, near)}? " if near else ""
 
@@ -203,21 +211,19 @@ def _default(kind: Kind) -> bool | str | int | list[str]:
     return [] if kind == "many" else ""
 
 
-def _next(command: Command, words: Iterable[str], name: str) -> str:
+def _next(words: Iterable[str], name: str) -> str:
     for word in words:
         return word
-    raise _invalid(command, f"flag needs an argument: -{name}")
+    raise _invalid(f"flag needs an argument: -{name}")
 
 
-def _keep(
-    command: Command, flag: Flag, value: str, values: dict[str, bool | str | int | list[str]]
-) -> None:
+def _keep(flag: Flag, value: str, values: dict[str, bool | str | int | list[str]]) -> None:
     if flag.kind == "bool":
         if value not in _TRUE and value not in _FALSE:
-            raise _invalid(command, f'invalid boolean value "{value}" for -{flag.name}')
+            raise _invalid(f'invalid boolean value "{value}" for -{flag.name}')
         values[flag.name] = value in _TRUE
     elif flag.kind == "number":
-        values[flag.name] = _number(command, flag, value)
+        values[flag.name] = _number(flag, value)
     elif flag.kind == "many":
         kept = values[flag.name]
         assert isinstance(kept, list)
@@ -226,32 +232,27 @@ def _keep(
         values[flag.name] = value
 
 
-def _number(command: Command, flag: Flag, value: str) -> int:
+def _number(flag: Flag, value: str) -> int:
     digits = value[1:] if value[:1] in ("+", "-") else value
     # `int` alone would also take white space, `_` and the digits of other scripts.
     if not (digits.isascii() and digits.isdigit()):
-        raise _invalid(
-            command, f'invalid value "{value}" for flag -{flag.name}: not a whole number'
-        )
+        raise _invalid(f'invalid value "{value}" for flag -{flag.name}: not a whole number')
     digits = digits.lstrip("0") or "0"
     # The length first: `int` refuses thousands of digits with an error of its own.
     if len(digits) > len(str(_LARGEST)) or int(digits) > _LARGEST:
-        raise _invalid(command, f'invalid value "{value}" for flag -{flag.name}: out of range')
+        raise _invalid(f'invalid value "{value}" for flag -{flag.name}: out of range')
     return -int(digits) if value.startswith("-") else int(digits)
 
 
-def _undefined(command: Command, word: str, name: str) -> UsageError:
+def _undefined(flags: Sequence[Flag], word: str, name: str) -> UsageError:
     if not name or name.startswith("-"):
-        return _invalid(command, f"bad flag syntax: {word}")
-    near = closest(name, [flag.name for flag in command.flags])
+        return _invalid(f"bad flag syntax: {word}")
+    near = closest(name, [flag.name for flag in flags])
     return _invalid(
-        command,
-        f"flag provided but not defined: -{name}",
-        f"did you mean --{near}? " if near else "",
+        f"flag provided but not defined: -{name}", f"did you mean --{near}? " if near else ""
     )
 
 
-def _invalid(command: Command, problem: str, hint: str = "") -> UsageError:
-    return UsageError(
-        f"invalid arguments: {problem}", f"{hint}run {PROGRAM} {command.name} -h for its usage"
-    )
+def _invalid(problem: str, hint: str = "") -> UsageError:
+    """Return an error whose remedy `parse` completes, since it knows the program and the command."""
+    return UsageError(f"invalid arguments: {problem}", hint)

@@ -7,7 +7,9 @@ offline. It completes commands, flags, fixed values of flags and paths; not refs
 from __future__ import annotations
 
 from agentfeedback.foundation.errors import UsageError
-from agentfeedback.terminal.arguments import PROGRAM, members
+from agentfeedback.terminal.arguments import members
+
+PROGRAM = "agentfeedback"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

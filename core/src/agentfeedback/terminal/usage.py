@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentfeedback.terminal.arguments import PROGRAM
 from agentfeedback.terminal.screen import width
 
 TYPE_CHECKING = False
@@ -15,10 +14,10 @@ _WIDEST = 80
 _VALUES = {"text": "text", "number": "n", "many": "text"}
 
 
-def help_for(command: Command, columns: int = _WIDEST) -> str:
-    """The usage of one command in lines of at most 80 cells, or `columns` when less (0: 80)."""
+def help_for(program: str, command: Command, columns: int = _WIDEST) -> str:
+    """Return the usage of one command in lines of at most 80 cells, or `columns` when less (0: 80)."""
     room = _room(columns)
-    words = [PROGRAM, command.name, command.arguments, "[flags]" if command.flags else ""]
+    words = [program, command.name, command.arguments, "[flags]" if command.flags else ""]
     parts = [
         _hanging("usage: ", " ".join(word for word in words if word), room),
         _wrapped(_sentence(command.summary), room),
@@ -38,11 +37,11 @@ def help_for(command: Command, columns: int = _WIDEST) -> str:
 
 
 def overview(
-    commands: Sequence[Command], group: str = "", columns: int = _WIDEST, *, about: str = ""
+    program: str, commands: Sequence[Command], group: str = "", columns: int = _WIDEST
 ) -> str:
-    """The commands of a group with a line each (`""`: all of them); hidden ones are left out.
+    """Return the commands of a group with a line each (`""`: all of them); hidden ones are left out.
 
-    `about` introduces them, in the form of `Command.about`.
+    The text before them is the `about` of the hidden command that has the group's name.
     """
     room = _room(columns)
     before = f"{group} " if group else ""
@@ -51,7 +50,8 @@ def overview(
         for command in commands
         if not command.hidden and command.name.startswith(before)
     ]
-    head = f"{PROGRAM} {group}".rstrip()
+    about = next((each.about for each in commands if each.hidden and each.name == group), "")
+    head = f"{program} {group}".rstrip()
     parts = [
         _hanging("usage: ", f"{head} <command> [flags]", room),
         *_about(about, room),

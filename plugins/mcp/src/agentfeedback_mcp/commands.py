@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from agentfeedback.foundation.errors import UsageError
-from agentfeedback.terminal.arguments import Command, parse
+from agentfeedback.plugins import Command
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-MCP = Command(
-    "mcp",
-    "serve sessions and reports to a model, over MCP on standard input and output",
-    about="""Speaks the Model Context Protocol on standard input and output, for an agent that starts it, until its
+COMMANDS = (
+    Command(
+        "mcp",
+        "serve sessions and reports to a model, over MCP on standard input and output",
+        about="""Speaks the Model Context Protocol on standard input and output, for an agent that starts it, until its
 input ends. Its tools list, digest and mark sessions, and file, list and mark reports, under the same policy
 and in the same database as the commands do. What a tool answers reaches the provider of the model.
 
  claude mcp add agentfeedback -- agentfeedback mcp
  codex mcp add agentfeedback -- agentfeedback mcp""",
+        target="agentfeedback_mcp.stdio.serve:run",
+    ),
 )
-
-#: For the help and completion of the whole program.
-COMMANDS = (MCP,)
-
-
-def mcp(argv: Sequence[str]) -> int:
-    """`agentfeedback mcp`."""
-    line = parse(MCP, argv)
-    if line.positionals:
-        raise UsageError(
-            "wrong number of arguments for mcp", "run agentfeedback mcp -h for its usage"
-        )
-    from agentfeedback_mcp.stdio.serve import run
-
-    return run()

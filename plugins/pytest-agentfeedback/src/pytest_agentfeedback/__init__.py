@@ -11,22 +11,21 @@ class TestAider(ReaderConformance):
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from agentfeedback.foundation.lazy import lazy_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pytest_agentfeedback.conformance import ReaderConformance
     from pytest_agentfeedback.recorder import Recorder
 
 __all__ = ["ReaderConformance", "Recorder"]
 
-_MODULES = {"ReaderConformance": "conformance", "Recorder": "recorder"}
-
-
-# pytest imports this package in every run of whoever installed it, so that what only a reader's
-# tests need is imported when they ask for it.
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+# pytest imports this package in every run of whoever installed it, and help the table of commands
+# in it, so that what only a reader's tests need is imported when they ask for it.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ReaderConformance": "pytest_agentfeedback.conformance",
+        "Recorder": "pytest_agentfeedback.recorder",
+    },
+)

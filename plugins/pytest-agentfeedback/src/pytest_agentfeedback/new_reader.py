@@ -1,16 +1,16 @@
-"""`agentfeedback plugins new`: writes a reader package from the template of the conformance kit."""
+"""`agentfeedback plugins new`: writes a reader package from the template of the kit."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
 from agentfeedback.plugins.harnesses import ALIASES, CORE, HARNESSES, dist_of
 from agentfeedback.terminal import screen
+from pytest_agentfeedback import scaffold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,15 +30,6 @@ def run(line: Parsed) -> int:
             "run agentfeedback plugins new -h for its usage",
         )
     (name,) = line.positionals
-    try:
-        scaffold = import_module("pytest_agentfeedback.scaffold")
-    except ModuleNotFoundError as error:
-        if error.name not in ("pytest_agentfeedback", "pytest_agentfeedback.scaffold"):
-            raise
-        raise AgentFeedbackError(
-            f"the template of a reader comes with {KIT}, which is not installed",
-            f"run {_pip_install(KIT)} first",
-        ) from None
     if not scaffold.WORD.fullmatch(name) or len(name) > _LONGEST:
         raise UsageError(
             f'harness name "{name}": want words of a-z and 0-9 joined by dashes, at most {_LONGEST} characters',

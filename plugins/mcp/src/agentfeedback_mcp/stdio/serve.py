@@ -28,7 +28,8 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 
 from agentfeedback import __version__
-from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.plugins import Parsed
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
 from agentfeedback_mcp.instructions import INSTRUCTIONS
@@ -43,8 +44,12 @@ from agentfeedback_submit.context import SubmitContext
 TOOLS = {tool.name: tool for tool in (*sessions.TOOLS, filing.TOOL, *reports.TOOLS)}
 
 
-def run() -> int:
+def run(line: Parsed) -> int:
     """Serve until the input ends; the exit status is 0, or that of the signal that ended it."""
+    if line.positionals:
+        raise UsageError(
+            "wrong number of arguments for mcp", "run agentfeedback mcp -h for its usage"
+        )
     if screen.is_terminal(sys.stdin):
         screen.note("agentfeedback mcp: waiting for an MCP client on standard input.")
     with standard() as lines, _ended_by_signals(lines) as received:
