@@ -95,6 +95,17 @@ class Machine:
         )
         return Result(done.returncode, done.stdout, done.stderr)
 
+    def python(self, code: str) -> Result:
+        """Run Python code in a process of its own."""
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=self.environ,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
     def sessions(self, *words: str) -> Any:
         """The JSON of a `sessions` command that succeeds."""
         result = self.call("sessions", *words, "--json")

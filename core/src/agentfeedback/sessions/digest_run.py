@@ -8,12 +8,11 @@ from agentfeedback.digest.build import Digester, TooLarge, smallest
 from agentfeedback.digest.caps import Caps
 from agentfeedback.digest.detect import DETECTOR_VERSION
 from agentfeedback.plugins.host import Host
-from agentfeedback.reading.reader import Reader, Report, Session
-from agentfeedback.reading.refs import Ref
+from agentfeedback.reading.load import SessionRefused
+from agentfeedback.reading.reader import Reader, Session
 from agentfeedback.reading.timeline import Timeline
 from agentfeedback.scrub import Scrubber
-from agentfeedback.sessions.examiner import ExaminedSession, Examiner
-from agentfeedback.sessions.listing import problem_of
+from agentfeedback.sessions.examiner import Examiner, ReadSession
 from agentfeedback.state.watermark import Digested, SessionRow, WatermarkStore
 from agentfeedback.wire import records as wire
 
@@ -64,26 +63,34 @@ class DigestRunner:
         if self._used + smallest(session) > self._caps.run:
             self._defer(session)
             return
-        seen = self._examiner.digest(
-            reader,
-            session,
-            row,
-            lambda start: self._digester.timeline(start, rewrites=reader.rewrites),
-        )
-        if seen.state == "unknown-project" and not self._allow_unknown:
+        try:
+            read = self._examiner.read(
+                reader,
+                session,
+                lambda start: self._digester.timeline(start, rewrites=reader.rewrites),
+                row=row,
+                allow_unknown=self._allow_unknown,
+            )
+            if read.state == "processed" and not self._named:
+                raise SessionRefused(read.state)
+        except SessionRefused as refused:
+            self._refused(session, refused)
+        else:
+            self._keep(read)
+
+    def _refused(self, session: Session, refused: SessionRefused) -> None:
+        reason = f" ({refused.reason})" if refused.reason else ""
+        message = f"{session.ref}: session is {refused.state}{reason}"
+        if refused.state == "unknown-project" and not self._allow_unknown:
             message = (
                 "the log records no working directory, so no policy can be checked; "
                 "allow it with --allow-unknown-project"
             )
-            self.refuse(session.ref, seen.state, message)
-        elif seen.timeline is None or (seen.state == "processed" and not self._named):
-            reason = f" ({seen.reason})" if seen.reason else ""
-            self.refuse(session.ref, seen.state, f"{session.ref}: session is {seen.state}{reason}")
-        else:
-            self._keep(seen, seen.timeline)
+        self.refuse(session.ref, refused.state, message)
 
-    def _keep(self, seen: ExaminedSession, timeline: Timeline) -> None:
-        session = seen.session
+    def _keep(self, read: ReadSession[Timeline]) -> None:
+        session, timeline = read.session, read.sink
+        timeline.size = read.facts.size
         try:
             built = self._host.digest_session(session, timeline, timeline.start, self._caps)
         except TooLarge:
@@ -100,9 +107,8 @@ class DigestRunner:
             return
         self._used += size
         self._run.sessions.append(digest)
-        assert seen.facts is not None
         mark = Digested(
-            session.harness, session.id, session.path, session.mtime, built.covered, seen.facts.head
+            session.harness, session.id, session.path, session.mtime, built.covered, read.facts.head
         )
         self._marks.append(mark)
 
@@ -123,18 +129,3 @@ class DigestRunner:
         for digest, mark in zip(self._run.sessions, self._marks, strict=True):
             self._host.session_digested(digest, mark)
         return self._run
-
-
-def missing(ref: Ref, report: Report, row: SessionRow | None) -> tuple[str, str]:
-    """State and message for a ref whose session was not found (details 7.2)."""
-    if report.state in ("unreadable", "unsupported-format"):
-        reason = f" ({report.reason})" if report.reason else ""
-        return report.state, f"{ref}: session is {report.state}{reason}"
-    if row is None:
-        return "absent", "no session file carries this session id"
-    if (problem := problem_of(report, row)) is not None:
-        path, reason, _ = problem
-        if path == row.path:
-            return "unreadable", reason
-        return "unreadable", f"sessions in {path} could not be listed: {reason}"
-    return "absent", "the session file is gone"

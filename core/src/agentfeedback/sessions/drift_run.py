@@ -6,6 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from agentfeedback.reading.drift import Survey
+from agentfeedback.reading.load import SessionRefused
+from agentfeedback.reading.tally import Tally
 from agentfeedback.wire.doctor import Drift
 
 if TYPE_CHECKING:
@@ -38,11 +40,14 @@ def drift(
         try:
             for session in store.sessions:
                 survey = Survey(known)
-                state = examiner.watch(store.reader, session, survey.see)
-                if state is None:
+                tally = Tally.for_reader(store.reader.rewrites)
+                try:
+                    examiner.read(
+                        store.reader, session, tally, allow_unknown=True, lines=survey.see
+                    )
                     whole.add(survey)
-                else:
-                    skipped[state] += 1
+                except SessionRefused as refused:
+                    skipped[refused.state] += 1
                 steps.step()
         finally:
             steps.done()

@@ -14,21 +14,24 @@ from agentfeedback.config.file import Config, load
 from agentfeedback.config.paths import Paths
 from agentfeedback.digest.caps import Caps
 from agentfeedback.plugins.host import Host
+from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.reader import Home
 from agentfeedback.reading.refs import Ref
 from agentfeedback.scrub import SUBMIT, Scrubber
+from agentfeedback.sessions.absent import missing, state_without_file, without_file
 from agentfeedback.sessions.builtin import Builtin
-from agentfeedback.sessions.examiner import ExaminedSession, Examiner
+from agentfeedback.sessions.examiner import ExaminedSession, Examiner, ReadSession, S
 from agentfeedback.sessions.facts_cache import FactsCache
 from agentfeedback.sessions.find import FoundStore, find_stores
-from agentfeedback.sessions.listing import listed, scrubbed, shown_store, without_file
-from agentfeedback.sessions.named import AmbiguousRef, Names
+from agentfeedback.sessions.listing import listing_of, status_of
+from agentfeedback.sessions.named import AmbiguousRef, NamedSession, Names
 from agentfeedback.sessions.scan import scan
 from agentfeedback.state.watermark import NotDigested, SessionRow, StorageOnly, WatermarkStore
 from agentfeedback.wire import records as wire
 
 if TYPE_CHECKING:
     from agentfeedback.digest.build import Digester
+    from agentfeedback.reading.log import Watch
     from agentfeedback.sessions.digest_run import DigestRunner
     from agentfeedback.sessions.span_facts import SpanFacts
     from agentfeedback.wire.doctor import Drift
@@ -68,7 +71,8 @@ class Engine:
         self._builtin = Builtin(self.config, self.paths)
         host.start(self._builtin)
         gate = self._builtin.gate
-        self._examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
+        #: Asks the gates, for one session at a time.
+        self.examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
 
     # -- what a run is made of -----------------------------------------------------------------
 
@@ -113,19 +117,15 @@ class Engine:
             for session in store.sessions
             if since is None or session.mtime >= since
         ]
-        caches = (
-            {
-                store.harness: FactsCache(
-                    self.paths.cache, store.harness, store.report.location, now=self._now
-                )
-                for store in stores
-            }
-            if self._cache
-            else {}
-        )
+        caches = {
+            store.harness: FactsCache(
+                self.paths.cache, store.harness, store.report.location, now=self._now
+            )
+            for store in (stores if self._cache else ())
+        }
         progress = self._progress("reading sessions", len(candidates))
         try:
-            for seen in scan(self._examiner, candidates, rows, caches, progress.step):
+            for seen in scan(self.examiner, candidates, rows, caches, progress.step):
                 if since is None or seen.when >= since:
                     yield seen
             for cache in caches.values():
@@ -133,30 +133,54 @@ class Engine:
         finally:
             progress.done()
 
+    def read(
+        self,
+        ref: Ref,
+        sink: S | Callable[[int], S],
+        *,
+        allow_unknown: bool = False,
+        lines: Watch | None = None,
+    ) -> ReadSession[S]:
+        """Find one session and read it under the policy: the one way to a session's content.
+
+        The arguments are those of `Examiner.read`. Whoever passed `sink` or `lines` throws away what
+        they received when this raises.
+
+        Raises:
+            AmbiguousRef: The ref fits several sessions.
+            SessionRefused: The session is not there, the policy refuses it, or it cannot be read.
+        """
+        return self._read(self._named(ref), sink, allow_unknown=allow_unknown, lines=lines)
+
+    def _named(self, ref: Ref) -> NamedSession:
+        return NamedSession.of(
+            ref, self.stores([ref.harness]), self.store.rows(), self.scrubber.text
+        )
+
+    def _read(
+        self,
+        named: NamedSession,
+        sink: S | Callable[[int], S],
+        *,
+        allow_unknown: bool,
+        lines: Watch | None = None,
+    ) -> ReadSession[S]:
+        store, session, row = named.store, named.session, named.row
+        if store is None or session is None:
+            raise SessionRefused(*state_without_file(store, row))
+        return self.examiner.read(
+            store.reader, session, sink, row=row, allow_unknown=allow_unknown, lines=lines
+        )
+
     # -- list and status -----------------------------------------------------------------------
 
     def listing(self, harness: str | None, since: int | None, unprocessed: bool) -> wire.Listing:
         """Every session with its state; `since` in nanoseconds since the epoch."""
         stores = self.stores(self._in_scope(harness))
         rows = self.store.rows()
-        digested = {store.harness for store in stores if store.reader.digests}
-        shown = [
-            (seen.when, seen.ref, listed(seen, counts=seen.session.harness in digested))
-            for seen in self._examined(stores, rows, since)
-        ]
-        shown += [(_NO_TIME, item.ref, item) for item in without_file(stores, rows)]
-        if unprocessed:  # what is never digested waits for nothing
-            shown = [
-                item
-                for item in shown
-                if item[2].state in ("new", "changed") and item[2].harness in digested
-            ]
-        shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
-        items = [item[2] for item in shown]
-        scrubbed(items, self.scrubber.tree)
-        listing = wire.Listing(
-            [shown_store(store.report, self.scrubber.text) for store in stores], items
-        )
+        seen = self._examined(stores, rows, since)
+        absent = without_file(stores, rows)
+        listing = listing_of(stores, seen, absent, self.scrubber, unprocessed=unprocessed)
         self._finish("list", listed=len(listing.sessions))
         return listing
 
@@ -164,27 +188,11 @@ class Engine:
         """Per harness the store and the number of sessions in each state, and the saved selection."""
         stores = self.stores(self._in_scope(None))
         rows = self.store.rows()
-        states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
-        named = [(seen.session.harness, seen.state) for seen in self._examined(stores, rows)]
-        named += [(item.harness, item.state) for item in without_file(stores, rows)]
-        for harness, state in named:
-            states[harness][state] = states[harness].get(state, 0) + 1
-        shown = []
-        for store in stores:
-            view = shown_store(store.report, self.scrubber.text)
-            counted = dict(sorted(states[store.harness].items()))
-            shown.append(
-                wire.HarnessStatus(
-                    view.harness,
-                    view.location,
-                    view.state,
-                    view.problems,
-                    counted,
-                    storage_only=not store.reader.digests,
-                )
-            )
+        seen = self._examined(stores, rows)
+        status = status_of(stores, seen, without_file(stores, rows), self.scrubber)
+        status.selection = self.store.selection()
         self._finish("status")
-        return wire.Status(shown, self.store.selection())
+        return status
 
     def _in_scope(self, harness: str | None) -> list[str]:
         return self.host.harnesses() if harness is None else [harness]
@@ -193,8 +201,6 @@ class Engine:
 
     def digest(self, refs: Sequence[Ref], *, allow_unknown: bool) -> wire.DigestRun:
         """The digests of named sessions, in the order given."""
-        from agentfeedback.sessions.digest_run import missing
-
         stores = {
             store.harness: store
             for store in self.stores(dict.fromkeys(ref.harness for ref in refs))
@@ -214,14 +220,10 @@ class Engine:
             store = stores.get(ref.harness)
             session = sessions[ref.harness].get(ref.id) if store is not None else None
             row = rows.get((ref.harness, ref.id))
-            if store is None:
-                run.refuse(
-                    str(ref), "unreadable", f"{ref}: session is unreadable (its reader failed)"
-                )
-            elif not store.reader.digests:
+            if store is not None and not store.reader.digests:
                 run.refuse_storage_only(str(ref), ref.harness)
-            elif session is None:
-                run.refuse(str(ref), *missing(ref, store.report, row))
+            elif store is None or session is None:
+                run.refuse(str(ref), *missing(ref, store, row))
             else:
                 run.take(store.reader, session, row)
         return self._finished(run)
@@ -250,17 +252,21 @@ class Engine:
         """The facts of one entry, read again under the current policy; raises what `span_facts` raises."""
         from agentfeedback.sessions.span_facts import span_facts
 
-        stores = self.stores([ref.harness])
-        ref = Names.of(stores, self.store.rows(), self.scrubber.text).whole(ref)
-        found = [(at.reader, each) for at in stores for each in at.sessions if each.id == ref.id]
-        return span_facts(self._examiner, found, ref, span, allow_unknown=allow_unknown)
+        named = self._named(ref)
+        return span_facts(
+            lambda timeline: self._read(named, timeline, allow_unknown=allow_unknown),
+            named.ref,
+            span,
+            rewrites=named.store is not None and named.store.reader.rewrites,
+            allow_unknown=allow_unknown,
+        )
 
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRunner:
         from agentfeedback.sessions.digest_run import DigestRunner
 
         return DigestRunner(
             self.host,
-            self._examiner,
+            self.examiner,
             self._digester,
             self.scrubber,
             self.caps,
@@ -310,7 +316,7 @@ class Engine:
         """Per store what its reader does not know of the logs that the policy lets be read; nothing is stored."""
         from agentfeedback.sessions.drift_run import drift
 
-        return drift(self.host, self._examiner, stores, self.scrubber.text, self._progress)
+        return drift(self.host, self.examiner, stores, self.scrubber.text, self._progress)
 
     def _finish(self, command: str, **numbers: int) -> None:
         self.host.run_finished({"command": command, **numbers})
@@ -322,6 +328,3 @@ class _Silent:
 
     def done(self) -> None:
         """Nobody was watching."""
-
-
-_NO_TIME = -(1 << 63)  # rows without a file come first (details 4.3)

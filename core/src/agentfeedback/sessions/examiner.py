@@ -1,4 +1,4 @@
-"""One session through the gate, its log and the gate again, to its state (details 9, "Pipeline").
+"""One session through the gate, its log and the gate again, to its state.
 
 What goes wrong with one session is that session's state and reason, so that all others go on.
 """
@@ -6,24 +6,25 @@ What goes wrong with one session is that session's state and reason, so that all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from attrs import define
 
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
-from agentfeedback.reading.log import Watch
 from agentfeedback.reading.reader import Place, Reader, Session
-from agentfeedback.reading.tally import Tally
+from agentfeedback.reading.sink import Sink
 from agentfeedback.state.watermark import SessionRow, compare
 from agentfeedback.wire.records import State
 
 if TYPE_CHECKING:
     from agentfeedback.policy.rules import Verdict
-    from agentfeedback.reading.timeline import Timeline
+    from agentfeedback.reading.log import Log, Watch
 
 CHANGED = "the session changed since its policy was checked"
 UNSUPPORTED = "unsupported session store format: "
+
+S = TypeVar("S", bound=Sink)
 
 
 @define(eq=False)
@@ -34,10 +35,6 @@ class ExaminedSession:
     state: State
     reason: str = ""
     facts: LogFacts | None = None
-    #: The offset an `--unprocessed` digest begins at.
-    start: int = 0
-    #: What a digest needs, when it was asked for.
-    timeline: Timeline | None = None
 
     @property
     def ref(self) -> str:
@@ -45,14 +42,33 @@ class ExaminedSession:
 
     @property
     def when(self) -> int:
-        """The last entry's time, or the file's where the log tells none (details 4.3); nanoseconds."""
+        """The last entry's time, or the file's where the log records none; nanoseconds."""
         if self.facts is not None and self.facts.last is not None:
             return self.facts.last
         return self.session.mtime
 
 
+@define(eq=False)
+class ReadSession(Generic[S]):
+    """A session that was read whole under the policy.
+
+    `state` is `new`, `changed`, `processed`, or `unknown-project` where that was allowed; `start` is
+    the offset, in bytes, at which what is new begins; `log` is closed.
+    """
+
+    reader: Reader
+    session: Session
+    place: Place
+    log: Log
+    sink: S
+    facts: LogFacts
+    state: State
+    reason: str
+    start: int
+
+
 class Examiner:
-    """Examines the sessions of one run under its gates. `strict` tells readers how little they may read (D14)."""
+    """Examines the sessions of one run under its gates. `strict` tells readers how little they may read."""
 
     def __init__(self, host: Host, *, disabled: bool, strict: bool) -> None:
         self._host = host
@@ -60,7 +76,7 @@ class Examiner:
         self._strict = strict
 
     def admit(self, reader: Reader, session: Session, known: Place | None = None) -> Place:
-        """Where the session ran, once the gate let it be opened; raises `SessionRefused`.
+        """Where the session ran, once the gates let it be opened; raises `SessionRefused`.
 
         `known` is what the reader would say, where that is known already.
         """
@@ -73,64 +89,71 @@ class Examiner:
         return place
 
     def judge(self, session: Session, row: SessionRow | None, facts: LogFacts) -> ExaminedSession:
-        """The state of a session by what its log told."""
+        """The state of a session by what its log recorded."""
         try:
             self._recorded(session, facts.cwds)
         except SessionRefused as refused:
             return self.refused(session, refused)
-        return _standing(session, row, facts)
+        state, reason, _ = _status(row, facts)
+        return ExaminedSession(session, state, reason, facts)
 
     def refused(self, session: Session, refused: SessionRefused) -> ExaminedSession:
         """A session that is shown with its state alone."""
-        if refused.fault:
-            self._host.warn(f"plugin {session.harness} failed in read: {refused.fault}")
+        self._name(session, refused)
         return ExaminedSession(session, refused.state, refused.reason)
 
-    def digest(
+    def read(
         self,
         reader: Reader,
         session: Session,
-        row: SessionRow | None,
-        timeline_from: Callable[[int], Timeline],
-    ) -> ExaminedSession:
-        """The session's state with the timeline its digest is built from, read from where its state says.
+        sink: S | Callable[[int], S],
+        *,
+        row: SessionRow | None = None,
+        allow_unknown: bool = False,
+        lines: Watch | None = None,
+    ) -> ReadSession[S]:
+        """Read one session under the policy: ask the gates, read, ask again over what was recorded.
 
-        `timeline_from(start)` makes an empty timeline. Where the watermark proves to be another than
-        the file's size suggested, the log is read once more.
+        Whoever passed `sink` or `lines` throws away what they received when this raises.
+
+        Args:
+            reader: The session's reader.
+            session: The session, as it was found.
+            sink: Receives what the reader reports of the whole log. Where the watermark decides what
+                counts, a function that makes a sink for the offset at which what is new begins:
+                should the log prove to be another than its size suggested, it is read again.
+            row: What is remembered of the session.
+            allow_unknown: Whether a log may be read to its end that records no working directory.
+            lines: Sees the raw lines while they are read; again, where the log is read again.
+
+        Raises:
+            SessionRefused: The policy refuses the session, or it cannot be read.
         """
         start = _guess(session, row)
         try:
             for _ in range(3):
-                timeline = timeline_from(start)
-                log = load(reader, session, self.admit(reader, session), timeline)
-                self._recorded(session, timeline.cwds)
-                seen = _standing(session, row, facts_of(log, timeline))
-                if seen.start == start:
-                    timeline.size = log.size
-                    seen.timeline = timeline
-                    return seen
-                start = seen.start
-            return ExaminedSession(session, "unreadable", CHANGED)
+                target = sink if isinstance(sink, Sink) else sink(start)
+                place = self.admit(reader, session)
+                log = load(reader, session, place, target, lines)
+                self._recorded(session, target.cwds)
+                facts = facts_of(log, target)
+                state, reason, begins = _status(row, facts)
+                if state == "unknown-project" and not allow_unknown:
+                    raise SessionRefused("unknown-project")
+                if target is sink or begins == start:
+                    return ReadSession(
+                        reader, session, place, log, target, facts, state, reason, begins
+                    )
+                start = begins
+            raise SessionRefused("unreadable", CHANGED)
         except SessionRefused as refused:
-            return self.refused(session, refused)
-
-    def watch(self, reader: Reader, session: Session, lines: Watch) -> State | None:
-        """Show the log's lines to `lines` while it is read; None when the policy let it be read to its end.
-
-        With a state what was shown must be thrown away: the read failed, or the directories it told are refused.
-        """
-        tally = Tally.for_reader(reader.rewrites)
-        try:
-            load(reader, session, self.admit(reader, session), tally, lines)
-            self._recorded(session, tally.cwds)
-        except SessionRefused as refused:
-            return self.refused(session, refused).state
-        return None
+            self._name(session, refused)
+            raise
 
     def _recorded(self, session: Session, cwds: Iterable[str]) -> None:
-        paths = tuple(cwds)
-        if paths:
-            _pass(self._host.session_after_read(session, paths))
+        directories = tuple(cwds)
+        if directories:
+            _pass(self._host.session_after_read(session, directories))
 
     def _place(self, reader: Reader, session: Session) -> Place:
         if self._disabled:  # then not even the store's metadata is read
@@ -141,21 +164,26 @@ class Examiner:
             self._host.failed(session.harness, "place", error)
             return Place(failed=True)
 
+    def _name(self, session: Session, refused: SessionRefused) -> None:
+        if refused.fault:
+            self._host.warn(f"plugin {session.harness} failed in read: {refused.fault}")
+
 
 def _pass(verdict: Verdict | None) -> None:
     if verdict is not None:
         raise SessionRefused(verdict.state, verdict.reason)
 
 
-def _standing(session: Session, row: SessionRow | None, facts: LogFacts) -> ExaminedSession:
+def _status(row: SessionRow | None, facts: LogFacts) -> tuple[State, str, int]:
+    """State, reason and the offset where what is new begins."""
     if not facts.cwds:
-        return ExaminedSession(session, "unknown-project", "", facts)
+        return "unknown-project", "", 0
     found = compare(row, facts.size, facts.head, facts.boundary)
-    return ExaminedSession(session, found.state, found.reason, facts, found.start)
+    return found.state, found.reason, found.start
 
 
 def _guess(session: Session, row: SessionRow | None) -> int:
-    """Where a digest will begin, if the file did what files of logs do: grow."""
+    """Where what is new will begin, if the file did what files of logs do: grow."""
     if row is None or row.processed_at is None or row.processed_size is None:
         return 0
     grown = session.size > row.processed_size or session.path.endswith(".zst") or not session.size

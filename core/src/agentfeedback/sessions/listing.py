@@ -1,18 +1,77 @@
-"""How sessions and stores are shown in a listing (details 4.1). Pure."""
+"""How sessions and stores are shown by `list` and `status`. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agentfeedback.foundation import times as moment
 from agentfeedback.reading.reader import Report
 from agentfeedback.sessions.examiner import ExaminedSession
-from agentfeedback.state.watermark import SessionRow
 from agentfeedback.wire import records as wire
 
 if TYPE_CHECKING:
+    from agentfeedback.scrub import Scrubber
     from agentfeedback.sessions.find import FoundStore
+
+
+#: Rows without a file come first.
+_NO_TIME = -(1 << 63)
+
+
+def listing_of(
+    stores: Sequence[FoundStore],
+    seen: Iterable[ExaminedSession],
+    absent: Iterable[wire.Listed],
+    scrubber: Scrubber,
+    *,
+    unprocessed: bool,
+) -> wire.Listing:
+    """Everything that was found and everything that is remembered without a file, oldest last entry first."""
+    digested = {store.harness for store in stores if store.reader.digests}
+    shown = [
+        (each.when, each.ref, listed(each, counts=each.session.harness in digested))
+        for each in seen
+    ]
+    shown += [(_NO_TIME, item.ref, item) for item in absent]
+    if unprocessed:  # what is never digested waits for nothing
+        shown = [
+            item
+            for item in shown
+            if item[2].state in ("new", "changed") and item[2].harness in digested
+        ]
+    shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
+    items = [item[2] for item in shown]
+    _scrub(items, scrubber)
+    return wire.Listing([shown_store(store.report, scrubber.text) for store in stores], items)
+
+
+def status_of(
+    stores: Sequence[FoundStore],
+    seen: Iterable[ExaminedSession],
+    absent: Iterable[wire.Listed],
+    scrubber: Scrubber,
+) -> wire.Status:
+    """Per harness the store and the number of its sessions in each state."""
+    states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
+    named = [(each.session.harness, each.state) for each in seen]
+    named += [(item.harness, item.state) for item in absent]
+    for harness, state in named:
+        states[harness][state] = states[harness].get(state, 0) + 1
+    shown = []
+    for store in stores:
+        view = shown_store(store.report, scrubber.text)
+        shown.append(
+            wire.HarnessStatus(
+                view.harness,
+                view.location,
+                view.state,
+                view.problems,
+                dict(sorted(states[store.harness].items())),
+                storage_only=not store.reader.digests,
+            )
+        )
+    return wire.Status(shown, None)
 
 
 def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
@@ -37,11 +96,11 @@ def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
     return item
 
 
-def scrubbed(items: Sequence[wire.Listed], tree: Callable[[Any], Any]) -> None:
-    """Scrub what is shown of sessions, all in one pass of `tree`; what names one (ref, id) stays as it is."""
+def _scrub(items: Sequence[wire.Listed], scrubber: Scrubber) -> None:
+    """Scrub what is shown of sessions, all in one pass; what names one (ref, id) stays as it is."""
     if not items:  # a run with nothing to show need not make the scrubber ready
         return
-    shown = tree([[item.path, item.reason, item.cwds] for item in items])
+    shown: Any = scrubber.tree([[item.path, item.reason, item.cwds] for item in items])
     for item, (path, reason, cwds) in zip(items, shown, strict=True):
         item.path, item.reason, item.cwds = path, reason, cwds
         item.project = cwds[0] if cwds else ""
@@ -51,40 +110,3 @@ def shown_store(report: Report, text: Callable[[str], str]) -> wire.Store:
     """A store as `list` shows it, its problems as `<path>: <reason>`; its location is shown as it is."""
     problems = [text(f"{path}: {reason}") for path, reason, _ in report.problems]
     return wire.Store(report.harness, report.location, report.state, problems)
-
-
-def without_file(
-    stores: Sequence[FoundStore], rows: Mapping[tuple[str, str], SessionRow]
-) -> Iterator[wire.Listed]:
-    """The rows whose session was not found (gone, or hidden by a problem of the store), still to be scrubbed."""
-    for store in stores:
-        found = {session.id for session in store.sessions}
-        for (harness, id), row in rows.items():
-            if harness == store.harness and id not in found:
-                hidden = hidden_by(store.report, row)
-                state: wire.State = "absent" if hidden is None else "unreadable"
-                yield wire.Listed(
-                    f"{harness}:{id}",
-                    harness,
-                    id,
-                    row.path,
-                    state=state,
-                    reason=hidden or "",
-                )
-
-
-def hidden_by(report: Report, row: SessionRow) -> str | None:
-    """Why a row's session could not be listed, or None when its file is simply gone."""
-    if report.state in ("unreadable", "unsupported-format"):
-        return report.reason or report.state
-    problem = problem_of(report, row)
-    return None if problem is None else problem[1]
-
-
-def problem_of(report: Report, row: SessionRow) -> tuple[str, str, bool] | None:
-    """The problem of the store (path, reason, whether of a directory) that lies at or above a row's file."""
-    for problem in report.problems:
-        path, _, is_directory = problem
-        if path == row.path or (is_directory and row.path.startswith(path.rstrip("/") + "/")):
-            return problem
-    return None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.reading.refs import Ref
 
 if TYPE_CHECKING:
+    from agentfeedback.reading.reader import Session
     from agentfeedback.sessions.find import FoundStore
+    from agentfeedback.state.watermark import SessionRow
 
 #: The fewest characters of an id that name it by its beginning.
 SHORTEST = 8
@@ -26,6 +28,29 @@ class AmbiguousRef(AgentFeedbackError):
     def __init__(self, ref: Ref, fitting: list[str], text: Callable[[str], str]) -> None:
         shown = [text(f"{ref.harness}:{id}") for id in sorted(fitting)[:_LISTED]]
         super().__init__(f'"{text(str(ref))}" fits {len(fitting)} sessions', ", ".join(shown))
+
+
+class NamedSession(NamedTuple):
+    """What a ref names: its store and session where they are there, and what is remembered of it."""
+
+    ref: Ref
+    store: FoundStore | None
+    session: Session | None
+    row: SessionRow | None
+
+    @classmethod
+    def of(
+        cls,
+        ref: Ref,
+        stores: Sequence[FoundStore],
+        rows: Mapping[tuple[str, str], SessionRow],
+        text: Callable[[str], str],
+    ) -> NamedSession:
+        """The session of a ref, in the store of its harness; raises `AmbiguousRef`."""
+        ref = Names.of(stores, rows, text).whole(ref)
+        found = (each for store in stores for each in store.sessions if each.id == ref.id)
+        row = rows.get((ref.harness, ref.id))
+        return cls(ref, next(iter(stores), None), next(found, None), row)
 
 
 class Names:

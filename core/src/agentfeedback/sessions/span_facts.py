@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from attrs import frozen
 
 from agentfeedback.digest.detect import DETECTOR_VERSION
 from agentfeedback.foundation import times as moment
 from agentfeedback.foundation.errors import AgentFeedbackError
-from agentfeedback.reading.reader import Reader, Session
+from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.refs import Ref
 from agentfeedback.reading.timeline import Timeline
-from agentfeedback.sessions.examiner import Examiner
+from agentfeedback.sessions.examiner import ReadSession
 
 #: Harnesses whose findings keep the key they had under an older name (D6).
 _KEY_NAMES = {"opencode-v1": "opencode"}
-_REFUSED = ("disabled", "denied", "unreadable", "unsupported-format")
 
 
 @frozen
@@ -60,38 +59,31 @@ def finding_key(harness: str, session_id: str, span: str, ordinal: int) -> str:
 
 
 def span_facts(
-    examiner: Examiner,
-    found: Sequence[tuple[Reader, Session]],
+    read: Callable[[Timeline], ReadSession[Timeline]],
     ref: Ref,
     span: str,
     *,
+    rewrites: bool,
     allow_unknown: bool,
 ) -> SpanFacts:
     """The facts of the first entry with this span, read under the current policy and without a watermark.
 
-    `found` is the session with its reader, empty when it is not there. Raises `AgentFeedbackError`
-    for a session that is refused or not found, and for a span that is not there or records no time.
+    Args:
+        read: Reads the session into a timeline; raises `SessionRefused`.
+        ref: The session.
+        span: The entry.
+        rewrites: Whether the session's reader rewrites entries.
+        allow_unknown: Whether a session that records no working directory was asked for.
+
+    Raises:
+        AgentFeedbackError: The session is refused or not found, the span is not there or records no time.
     """
-    if not found:
-        raise AgentFeedbackError(f"session not found: {ref}", "copy the ref from sessions list")
-    reader, session = found[0]
-    seen = examiner.digest(
-        reader,
-        session,
-        None,
-        lambda start: Timeline(_nothing, start=start, rewrites=reader.rewrites, watch=span),
-    )
-    if seen.state in _REFUSED:
-        reason = f" ({seen.reason})" if seen.reason else ""
-        raise AgentFeedbackError(
-            f"{ref} is {seen.state}{reason}", "nothing was filed; sessions list shows its state"
-        )
-    if seen.state == "unknown-project" and not allow_unknown:
-        raise AgentFeedbackError(
-            f"{ref} is unknown-project: it records no working directory, so no policy can be checked",
-            "pass --allow-unknown-project to file from it all the same",
-        )
-    entry = seen.timeline.watched if seen.timeline is not None else None
+    timeline = Timeline(_nothing, rewrites=rewrites, watch=span)
+    try:
+        found = read(timeline)
+    except SessionRefused as refused:
+        raise _not_filed(ref, refused, allow_unknown=allow_unknown) from None
+    entry = timeline.watched
     if entry is None:
         raise AgentFeedbackError(
             f"span not found: {ref}#{span}", "copy the ref of the event from its digest"
@@ -101,7 +93,21 @@ def span_facts(
             f"{ref}#{span} records no time, so a replay would not match", "name another entry"
         )
     return SpanFacts(
-        ref.harness, ref.id, span, f"{reader.format}/1", entry.at, entry.cwd, entry.model
+        ref.harness, ref.id, span, f"{found.reader.format}/1", entry.at, entry.cwd, entry.model
+    )
+
+
+def _not_filed(ref: Ref, refused: SessionRefused, *, allow_unknown: bool) -> AgentFeedbackError:
+    if refused.state == "absent":
+        return AgentFeedbackError(f"session not found: {ref}", "copy the ref from sessions list")
+    if refused.state == "unknown-project" and not allow_unknown:
+        return AgentFeedbackError(
+            f"{ref} is unknown-project: it records no working directory, so no policy can be checked",
+            "pass --allow-unknown-project to file from it all the same",
+        )
+    reason = f" ({refused.reason})" if refused.reason else ""
+    return AgentFeedbackError(
+        f"{ref} is {refused.state}{reason}", "nothing was filed; sessions list shows its state"
     )
 
 

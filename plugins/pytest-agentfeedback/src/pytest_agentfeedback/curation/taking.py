@@ -14,11 +14,9 @@ from attrs import field, frozen
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.foundation.files import small_file
 from agentfeedback.plugins.host import Host
-from agentfeedback.policy.gate import CollectGate
-from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
+from agentfeedback.reading.load import LogFacts, SessionRefused
 from agentfeedback.reading.log import RowLog
 from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
-from agentfeedback.reading.refs import split
 from agentfeedback.scrub import SUBMIT, Format
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.sessions.examiner import Examiner
@@ -65,51 +63,43 @@ def take(
     ref: str, environ: Mapping[str, str], *, home: str | None, allow_unknown: bool = False
 ) -> Taken:
     """The session a ref names; raises AgentFeedbackError when there is none, or it may not be read."""
-    harness, id = split(ref)
     if home is not None and not os.path.isdir(home):
         raise UsageError(f"--home {home} is not a directory", "name the one that holds the stores")
     host = Host(environ)
     engine = Engine(
         environ, home=None if home is None else os.path.abspath(home), host=host, cache=False
     )
-    gate = CollectGate(engine.config, engine.paths.homes)
-    store = next(iter(engine.stores([host.harness(harness)])), None)
+    named = host.ref(ref)
+    store = next(iter(engine.stores([named.harness])), None)
     if store is None:
-        raise AgentFeedbackError(f"no reader of {harness} works", "run agentfeedback plugins")
+        raise AgentFeedbackError(f"no reader of {named.harness} works", "run agentfeedback plugins")
     reader = store.reader
-    session = next((each for each in store.sessions if each.id == id), None)
-    if session is None:
-        raise AgentFeedbackError(
-            f"{ref}: there is no such session in {store.report.location}",
-            "copy the ref from agentfeedback sessions list",
-        )
     if not reader.digests:
-        raise AgentFeedbackError(f"{ref}: {harness} sessions hold too little for a digest")
-    examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
+        raise AgentFeedbackError(f"{ref}: {named.harness} sessions hold too little for a digest")
     lines: list[bytes] = []
     recorder = Recorder(rewrites=reader.rewrites)
     try:
-        place = examiner.admit(reader, session)
-        log = load(reader, session, place, recorder, lines.extend)
-        facts = facts_of(log, recorder)
-        seen = examiner.judge(session, None, facts)
-        if seen.facts is None:
-            raise SessionRefused(seen.state, seen.reason)
-        if seen.state == "unknown-project" and not allow_unknown:
-            raise SessionRefused(seen.state, "no policy can be asked; see --allow-unknown-project")
-        rows = isinstance(log, RowLog)
-        beside = {} if rows else _beside(examiner, reader, session)
+        read = engine.read(named, recorder, allow_unknown=allow_unknown, lines=lines.extend)
+        rows = isinstance(read.log, RowLog)
+        beside = {} if rows else _beside(engine.examiner, reader, read.session)
     except SessionRefused as refused:
+        if refused.state == "absent":
+            raise AgentFeedbackError(
+                f"{ref}: there is no such session in {store.report.location}",
+                "copy the ref from agentfeedback sessions list",
+            ) from None
         reason = f" ({refused.reason})" if refused.reason else ""
+        if refused.state == "unknown-project" and not allow_unknown:
+            reason = " (no policy can be asked; see --allow-unknown-project)"
         raise AgentFeedbackError(f"{ref}: session is {refused.state}{reason}") from None
-    default = Report(session.harness)
+    default = Report(named.harness)
     list(reader.find(Home(os.path.join(os.sep, "no-such-home")), default))
     formats = host.register_scrub_formats()
     return Taken(
         reader,
-        session,
-        place,
-        facts,
+        read.session,
+        read.place,
+        read.facts,
         lines,
         recorder.recording(),
         engine.home.path,
