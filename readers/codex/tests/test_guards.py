@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -137,3 +138,32 @@ def test_what_a_person_quotes_is_a_prompt(rollout: Rollout, rule: str, before: s
     lines = (rollout.call(), rollout.event("user_message", message=f"{words}\n{PRINTED[rule]}"))
     assert [summary for _, summary in rollout.prompts(*lines)] == [words]
     assert rollout.calls(*lines) == [("c1", "exec_command", None, None)]
+
+
+BEGINNINGS = (
+    "Command: ",
+    'Command: "',
+    "exec_command failed for `",
+    "`",
+    "approval policy is ",
+    'err: "',
+    '[{"type":"text","text":"',
+    "Process exited with code ",
+    '{"output":"',
+    "# In app browser:\n",
+    "## My request for Codex: ",
+    "Codex cannot attach image at `",
+    "Codex could not read the local image at `a`: ",
+)
+
+
+@pytest.mark.parametrize("begin", BEGINNINGS)
+def test_long_texts_take_no_longer_than_they_are_long(rollout: Rollout, begin: str) -> None:
+    """Whatever a long text goes on with after the beginning of a fixed text, each rule looks at it a few times."""
+    started = time.process_time()
+    for rest in (" ", "\n", "a", "`", '"', "\\", "\\a", "' ", begin, "(os error "):
+        text = begin + rest * (200_000 // len(rest))
+        for tool in ("exec_command", "shell", "mcp__x__y"):
+            rollout.ended(rollout.output(text), tool=tool)
+        rollout.prompts(rollout.event("user_message", message=text))
+    assert time.process_time() - started < 20

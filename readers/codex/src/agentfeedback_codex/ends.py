@@ -32,7 +32,7 @@ class End(NamedTuple):
 def of_item(item: Item, turn: str | None) -> End | None:
     """The end that an item of that turn records; None for an item of something else."""
     make = _ITEMS.get(item.type)
-    return make(item)._replace(turn=turn) if make is not None else None
+    return make(item, turn) if make is not None else None
 
 
 def of_event(event: Payload) -> End | None:
@@ -41,7 +41,7 @@ def of_event(event: Payload) -> End | None:
     return make(event) if make is not None else None
 
 
-def _command_item(item: Item) -> End:
+def _command_item(item: Item, turn: str | None) -> End:
     return End(
         item.id,
         "exec_command",
@@ -49,21 +49,24 @@ def _command_item(item: Item) -> End:
         _STATUS.get(item.status),
         item.aggregated_output or "",
         item.exit_code,
-        source=item.source,
+        turn,
+        item.source,
     )
 
 
-def _patch_item(item: Item) -> End:
+def _patch_item(item: Item, turn: str | None) -> End:
     content = _both(item.stdout, item.stderr)
-    return End(item.id, "apply_patch", item.changes, _STATUS.get(item.status), content)
+    status = _STATUS.get(item.status)
+    return End(item.id, "apply_patch", item.changes, status, content, None, turn)
 
 
-def _mcp_item(item: Item) -> End:
+def _mcp_item(item: Item, turn: str | None) -> End:
     status = _STATUS.get(item.status)
     message = (item.error.message if item.error is not None else None) or ""
     if status == "error":
         status = mcp_failure(message)
-    return End(item.id, _mcp_tool(item.server, item.tool), item.arguments, status, message)
+    tool = _mcp_tool(item.server, item.tool)
+    return End(item.id, tool, item.arguments, status, message, None, turn)
 
 
 def _command_end(event: Payload) -> End:
@@ -105,7 +108,7 @@ def _mcp_end(event: Payload) -> End:
     return End(event.call_id, tool, call.arguments, status, content, turn=event.turn_id)
 
 
-_ITEMS: dict[str | None, Callable[[Item], End]] = {
+_ITEMS: dict[str | None, Callable[[Item, str | None], End]] = {
     "CommandExecution": _command_item,
     "FileChange": _patch_item,
     "McpToolCall": _mcp_item,

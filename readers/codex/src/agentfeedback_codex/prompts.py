@@ -15,11 +15,11 @@ _CONTEXT = (
     "## My request for Codex:",
 )
 _REQUEST = re.compile(r"^## My request for Codex:\r?$\n?", re.MULTILINE)
-_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)*")
+_BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)*+")
 #: Why a picture or a sound was not attached; the words follow at once.
 _NOT_ATTACHED = re.compile(
     r"""
-    \s*
+    \s*+
     (?: Codex\ cannot\ attach\ (?:image|audio)\ at\ `[^`\n]*`:\ unsupported\ (?:image|audio)\ (?:format\ )?`[^`\n]*`\.
     |   Codex\ could\ not\ read\ the\ local\ (?:image|audio)\ at\ `[^`\n]*`:[ ]
         (?: unsupported\ MIME\ type\ (?:`[^`\n]*`|\(unknown\)) | [^`\n]*?\ \(os\ error\ [0-9]+\) )
@@ -120,7 +120,7 @@ class Prompts:
     def _prompt(self, text: str, item: str | None, thread: str | None) -> str:
         if not self.by_person:
             return ""
-        words = typed(text)
+        words = typed(text) if text and not text.isspace() else ""
         if not words or words.isspace():
             return ""
         key = hash(words.strip())

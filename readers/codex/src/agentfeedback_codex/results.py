@@ -122,7 +122,7 @@ _EXIT = re.compile(
 #: A line that some versions put above the header: the command, quoted for a shell, so it ends at its first line end
 #: outside quotes. It may hold any line that a header does.
 _COMMAND = re.compile(
-    r"""Command: (?:[^'"\\\n]++|'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.)*+\n(?=Chunk ID: |Wall time: )""",
+    r"""Command: (?:[^'"\\\n]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.)*+\n(?=Chunk ID: |Wall time: )""",
     re.DOTALL,
 )
 _ABORTED = "aborted by user"

@@ -100,11 +100,17 @@ class Rollout:
             self._call(payload, tool)
 
     def _custom_tool_call(self, payload: Spoken) -> None:
-        self._call(payload, tool_of(payload), raw_input(payload.input), None)
+        if self._timeline.keeps_texts:
+            self._call(payload, tool_of(payload), raw_input(payload.input))
+        else:
+            self._call(payload, tool_of(payload))
 
     def _local_shell_call(self, payload: Spoken) -> None:
-        command = action_command(payload.action)
-        self._call(payload, tool_of(payload), raw_input(payload.action), command)
+        if self._timeline.keeps_texts:
+            command = action_command(payload.action)
+            self._call(payload, tool_of(payload), raw_input(payload.action), command)
+        else:
+            self._call(payload, tool_of(payload))
 
     def _call(
         self, payload: Spoken, tool: str, input: bytes | None = None, command: str | None = None
@@ -203,11 +209,13 @@ class Rollout:
         if not self._timeline.known(id):
             if end.source == "user_shell":
                 return  # the user's own `! command`
-            command = None
-            if end.tool == "exec_command":
-                command = argv_command(loads(bytes(end.given)))
             self._prompts.answered()
-            self._timeline.call(id, end.tool, input=raw_input(end.given), command=command, span=id)
+            input = command = None
+            if self._timeline.keeps_texts:
+                input = raw_input(end.given)
+                if end.tool == "exec_command":
+                    command = argv_command(loads(bytes(end.given)))
+            self._timeline.call(id, end.tool, input=input, command=command, span=id)
             self._tools[id] = end.tool
         if status == "error" and end.turn in self._aborted:
             status = "interrupted"  # it outlived the user's interrupt; Codex closes it as failed
