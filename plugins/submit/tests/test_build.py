@@ -13,7 +13,8 @@ from agentfeedback.foundation.canonical import compact
 from agentfeedback.foundation.errors import UsageError
 from agentfeedback.scrub import SUBMIT, Scrubber
 from agentfeedback_submissions.envelope import normalise
-from agentfeedback_submit.filing.build import Body, FilingFacts, Unsendable, build
+from agentfeedback_submit.filing.body import Body
+from agentfeedback_submit.filing.build import FilingFacts, Unsendable, build
 from agentfeedback_submit.filing.request import Request
 from tests.support import json_trees
 

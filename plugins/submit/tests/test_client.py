@@ -13,11 +13,14 @@ import pytest
 
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submit.delivery.classify import classify
+from agentfeedback_submit.delivery.destination import Remote
+from agentfeedback_submit.filing.body import Body
 from agentfeedback_submit.remote import client as client_module
-from agentfeedback_submit.remote.client import Client, Remote
+from agentfeedback_submit.remote.client import Client
 from agentfeedback_submit.remote.server import ClientSetupError, ServerSettings
 
 BODY = b'{"kind":"note","key":"k","summary":"s","payload":{}}'
+NOTE = Body(BODY, "note", "k")
 #: What every answer of the test server comes to: action and reason, and what becomes of the pass.
 WAITS = "waits"
 STOPS = "stops"
@@ -82,7 +85,7 @@ def test_each_answer_over_a_socket(
     if answer in ("slow", "drip", "drip-body"):
         monkeypatch.setattr(client_module, "TOTAL", 0.4)
     started = time.monotonic()
-    verdict = classify(remote(server, answer).send(BODY), "note", "k")
+    verdict = classify(remote(server, answer).send(NOTE), "note", "k")
     action, reason, *more = TABLE[answer]
     assert (verdict.action, verdict.reason) == (action, reason)
     assert (verdict.waits, verdict.stops) == (WAITS in more, STOPS in more)
@@ -92,7 +95,7 @@ def test_each_answer_over_a_socket(
 
 def test_request_has_both_forms_of_the_key_and_nothing_of_the_user(server: Any) -> None:
     """The headers are those the API asks for, each once."""
-    reply = remote(server).send(BODY)
+    reply = remote(server).send(NOTE)
     assert reply.status == 201
     (request,) = server.requests
     assert (request.method, request.path) == ("POST", "/api/v1/submissions")
@@ -114,7 +117,7 @@ def test_real_answers(server: Any) -> None:
     """The same report twice is a duplicate, other content under its key a mismatch, a broken body refused."""
     here = remote(server)
     other = BODY.replace(b'"s"', b'"t"')
-    replies = [here.send(body) for body in (BODY, BODY, other, b"{")]
+    replies = [here.send(Body(body, "note", "k")) for body in (BODY, BODY, other, b"{")]
     assert [reply.status for reply in replies] == [201, 200, 409, 400]
     assert [classify(reply, "note", "k").action for reply in replies] == [
         "delivered", "delivered", "mismatch", "reject",
@@ -126,7 +129,7 @@ def test_connection_is_used_again(server: Any) -> None:
     """A pass over many reports dials once."""
     here = remote(server)
     for number in range(3):
-        here.send(BODY.replace(b'"k"', b'"k%d"' % number))
+        here.send(Body(BODY.replace(b'"k"', b'"k%d"' % number), "note", f"k{number}"))
     assert len({request.connection for request in server.requests}) == 1
 
 
@@ -146,7 +149,7 @@ def test_nothing_listens() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         for url in (f"http://127.0.0.1:{port}", "http://no-such-host.invalid"):
-            reply = Remote(Client(ServerSettings(url, "k"), {})).send(BODY)
+            reply = Remote(Client(ServerSettings(url, "k"), {})).send(NOTE)
             assert classify(reply, "note", "k").reason == "network"
 
 
@@ -164,7 +167,7 @@ def test_dial_is_bounded_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
             waiting.append(each)
         started = time.monotonic()
         url = f"http://127.0.0.1:{full.getsockname()[1]}"
-        reply = Remote(Client(ServerSettings(url, "k"), {})).send(BODY)
+        reply = Remote(Client(ServerSettings(url, "k"), {})).send(NOTE)
         assert reply.body["error"] == "timeout" and time.monotonic() - started < 3
         for each in waiting:
             each.close()
@@ -175,7 +178,7 @@ def test_proxy_is_asked_instead(server: Any) -> None:
     environ = {"http_proxy": server.url.replace("//", "//us:er@")}
     there = Remote(Client(ServerSettings("http://feedback.invalid/created", server.key), environ))
     # The test server answers by path, and a proxy is given the whole URL.
-    assert there.send(BODY).status == 404
+    assert there.send(NOTE).status == 404
     (request,) = server.requests
     assert request.path == "http://feedback.invalid/created/api/v1/submissions"
     shown = {name.lower(): value for name, value in request.headers.items()}
@@ -186,7 +189,7 @@ def test_tls_goes_through_a_tunnel(server: Any) -> None:
     """For an https URL the proxy is asked to connect; it never sees the key."""
     environ = {"https_proxy": server.url}
     there = Remote(Client(ServerSettings("https://feedback.invalid", server.key), environ))
-    assert there.send(BODY).body["error"] == "network"
+    assert there.send(NOTE).body["error"] == "network"
     (request,) = server.requests
     assert (request.method, request.path) == ("CONNECT", "feedback.invalid:443")
     assert server.key not in str(request.headers)
@@ -195,7 +198,7 @@ def test_tls_goes_through_a_tunnel(server: Any) -> None:
 def test_proxy_that_cannot_be_used_is_an_error_of_the_setup(server: Any) -> None:
     """It is not gone around."""
     with pytest.raises(ClientSetupError):
-        remote(server, environ={"http_proxy": "socks5://127.0.0.1:1"}).send(BODY)
+        remote(server, environ={"http_proxy": "socks5://127.0.0.1:1"}).send(NOTE)
     assert server.requests == []
 
 
@@ -205,8 +208,8 @@ def texts(reply: ApiResponse) -> str:
 
 def test_key_that_a_server_sends_back_is_not_in_its_reply(server: Any) -> None:
     """Not in the message, not as the id of the request, not in a text that is no JSON."""
-    assert server.key not in texts(remote(server, "echo").send(BODY))
-    assert "[REDACTED:api_key]" in texts(remote(server, "echo").send(BODY))
+    assert server.key not in texts(remote(server, "echo").send(NOTE))
+    assert "[REDACTED:api_key]" in texts(remote(server, "echo").send(NOTE))
     reply = Client(ServerSettings(server.url, "welcome"), {}).ask("POST", "/no-json")
     assert reply.text == b"<html>[REDACTED:api_key] to the hotel</html>"
 

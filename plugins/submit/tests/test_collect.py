@@ -21,7 +21,12 @@ def collected(
     directory: Path, context: Context | None = None, drop: Any = (), **environ: str
 ) -> Collected:
     return collect(
-        str(directory), environ, home=str(directory.parent), context=context or Context(), drop=drop
+        str(directory),
+        environ,
+        home=str(directory.parent),
+        context=context or Context(),
+        client="agentfeedback/1",
+        drop=drop,
     )
 
 

@@ -17,8 +17,9 @@ from agentfeedback.state import database
 from agentfeedback.state.database import Database
 from agentfeedback_submissions.service import Service
 from agentfeedback_submissions.sqlite_store import SqliteSubmissions
-from agentfeedback_submit.delivery.deliver import Local, deliver
-from agentfeedback_submit.filing.build import Body
+from agentfeedback_submit.delivery.deliver import deliver
+from agentfeedback_submit.delivery.destination import Local
+from agentfeedback_submit.filing.body import Body
 from tests.support import killing
 
 # Newer Pythons warn of a fork beside the threads a test runner may have started.

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, read, written
+from agentfeedback_submit.filing.body import Body
 
 NOTE = ("submit", "note", "--summary", "s", "--key", "k")
 
@@ -137,7 +138,8 @@ def test_undelivered_report_is_kept_and_sent_later(
         reason,
     )
     (entry,) = wired.entries()
-    assert (entry.kind, entry.key, entry.attempts, entry.last_error) == ("note", "k", 1, reason)
+    assert (entry.body.kind, entry.body.key) == ("note", "k")
+    assert (entry.attempts, entry.last_error) == (1, reason)
     assert entry.destination == wired.machine.environ["AGENT_FEEDBACK_URL"]
     waited = (entry.not_before - entry.created_at) / 1e9 if entry.not_before else 0
     assert waits - 2 <= waited <= waits + 2
@@ -198,11 +200,12 @@ def test_flush_counts_every_end(wired: Wired) -> None:
     wired.due()
     paths = wired.files("spool")
     entries = wired.entries()
-    wired.server.service.create(entries[1].body)
-    wired.server.service.create(entries[2].body.replace(b'"s2"', b'"t"'))
+    wired.server.service.create(entries[1].body.data)
+    wired.server.service.create(entries[2].body.data.replace(b'"s2"', b'"t"'))
     from attrs import evolve
 
-    paths[3].write_bytes(written(evolve(entries[3], body=b'{"a":' * 511 + b"[[{}]]" + b"}" * 511)))
+    deep = Body(b'{"a":' * 511 + b"[[{}]]" + b"}" * 511, "note", "k")
+    paths[3].write_bytes(written(evolve(entries[3], body=deep)))
     paths[4].write_bytes(written(evolve(entries[4], created_at=10**18)))
     paths[5].write_bytes(paths[5].read_bytes()[:-9])
     paths[6].write_bytes(written(evolve(entries[6], not_before=2 * 10**18)))
@@ -395,7 +398,7 @@ def test_full_disk(wired: Wired) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert [each.read_bytes() for each in wired.files("spool")] == [path.read_bytes()]
-    assert read(before).body == wired.entries()[0].body
+    assert read(before).body.data == wired.entries()[0].body.data
     wired.to("")
     wired.due()
     process = program(wired, "flush", full=True)

@@ -21,13 +21,14 @@ from agentfeedback.state.database import Database
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submissions.service import Service
 from agentfeedback_submissions.sqlite_store import SqliteSubmissions
-from agentfeedback_submit.delivery.deliver import Local, deliver
+from agentfeedback_submit.delivery.deliver import deliver
+from agentfeedback_submit.delivery.destination import Local
 from agentfeedback_submit.delivery.flush import FlushRun
 from agentfeedback_submit.delivery.inbox import Inbox
 from agentfeedback_submit.delivery.outcome_log import Line
 from agentfeedback_submit.delivery.spool import CLAIM, Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, read
-from agentfeedback_submit.filing.build import Body
+from agentfeedback_submit.filing.body import Body
 from tests.support import killing
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
@@ -44,11 +45,11 @@ class Elsewhere(Local):
 
     name = "https://x.example"
 
-    def send(self, body: bytes) -> ApiResponse:
+    def send(self, body: Body) -> ApiResponse:
         """Refuse what is called refused, be down for what is called down, take the rest."""
-        if b"refused" in body:
+        if b"refused" in body.data:
             return ApiResponse(400, {"error": "bad_request", "message": "no"})
-        if b"down" in body:
+        if b"down" in body.data:
             return ApiResponse(503, {"error": "unavailable", "message": "not now"})
         return super().send(body)
 
@@ -62,7 +63,7 @@ class Scene:
         self.now = self.before
         self.before.mkdir()
         self.late = 0
-        self.there.send(body("other").data)
+        self.there.send(body("other"))
         self.run = 0
 
     @property
@@ -167,7 +168,7 @@ def test_submit_that_is_kept(scene: Scene) -> None:
         files = scene.files("spool")
         assert len(files) == 1 if told else len(files) <= 1
         for path in files:
-            assert read(path.read_bytes()).body == body("down").data
+            assert read(path.read_bytes()).body.data == body("down").data
         scene.flush_later()
         assert len(scene.files("spool")) == len(files)
 
@@ -207,10 +208,9 @@ def test_flush(scene: Scene) -> None:
     """Whatever each of several entries comes to, it comes to that once, whether a pass was killed or not."""
     spool = scene.spool
     for key in ("a", "b", "refused", "down"):
-        data = body(key).data
-        spool.release(spool.hold(SpoolEntry("note", key, scene.there.name, time.time_ns(), data)))
+        spool.release(spool.hold(SpoolEntry(body(key), scene.there.name, time.time_ns())))
     old = SpoolEntry(
-        "friction", "old", scene.there.name, 10**18, b'{"kind":"friction","key":"old"}'
+        Body(b'{"kind":"friction","key":"old"}', "friction", "old"), scene.there.name, 10**18
     )
     spool.release(spool.hold(old))
     Path(spool.folder, "af1-20260101T000000.000000000Z-00000000.json").write_bytes(b'{"v":1')

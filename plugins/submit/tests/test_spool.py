@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from agentfeedback.foundation import files as owner_only
 from agentfeedback_submit.delivery.spool import CLAIM, REJECTED_AGE, TEMPORARY_AGE, Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, UnreadableEntry, read, written
+from agentfeedback_submit.filing.body import Body
 
 START = 1_790_000_000 * 10**9
 HOUR = 3600 * 10**9
@@ -45,11 +46,9 @@ def spool(tmp_path: Path, clock: Clock) -> Spool:
 def entry(**members: Any) -> SpoolEntry:
     return SpoolEntry(
         **{
-            "kind": "note",
-            "key": "k",
+            "body": Body(BODY, "note", "k"),
             "destination": "https://x.example",
             "created_at": START,
-            "body": BODY,
         }
         | members
     )
@@ -74,11 +73,9 @@ raw = st.sampled_from(
 @given(
     st.builds(
         SpoolEntry,
-        kind=texts,
-        key=texts | st.just(""),
+        st.builds(Body, raw, texts, texts | st.just("")),
         destination=texts,
         created_at=times,
-        body=raw,
         attempts=st.integers(0, 10**8),
         not_before=times,
         last_error=texts | st.just(""),
@@ -88,12 +85,14 @@ def test_entry_comes_back_as_it_was_written(each: SpoolEntry) -> None:
     """Every member, and the body byte for byte: odd numbers, broken Unicode and the deepest nesting too."""
     assert written(read(written(each))) == written(each)
     again = read(written(each))
+    assert (again.body.data, again.body.kind, again.body.key) == (
+        each.body.data,
+        each.body.kind,
+        each.body.key,
+    )
     assert all(
         getattr(again, name) == getattr(each, name)
         for name in (
-            "body",
-            "kind",
-            "key",
             "destination",
             "created_at",
             "attempts",
@@ -113,7 +112,7 @@ def test_what_is_no_entry_is_unreadable_and_nothing_else(data: bytes) -> None:
         found = read(data)
     except UnreadableEntry:
         return
-    assert found.body == BODY
+    assert found.body.data == BODY
 
 
 @pytest.mark.parametrize(
@@ -212,7 +211,7 @@ def test_entry_given_back_on_a_full_disk_is_kept_as_it_was(
     (lying,) = spool.lying()
     assert lying.claimed is None
     found = spool.look(lying)
-    assert found is not None and (found.attempts, found.body) == (0, BODY)
+    assert found is not None and (found.attempts, found.body.data) == (0, BODY)
     # There is no room for the answer beside a refused one either: the file itself is moved.
     held = spool.claim(lying)
     assert held is not None
@@ -259,7 +258,7 @@ def test_what_lies_too_long_is_removed(spool: Spool, clock: Clock) -> None:
 @pytest.mark.parametrize(("kind", "hours"), [("friction", 20), ("note", 720), ("review", 720)])
 def test_age_at_which_a_report_is_not_sent_any_more(kind: str, hours: int) -> None:
     """20 hours for a friction, 30 days for any other kind."""
-    each = entry(kind=kind)
+    each = entry(body=Body(BODY, kind, "k"))
     assert not each.expired(START + hours * HOUR - 1) and each.expired(START + hours * HOUR)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentfeedback.foundation.errors import NewerStoreError, StoreError
 from agentfeedback_submissions import kinds, queries
-from agentfeedback_submissions.envelope import EnvelopeRefused, normalise
+from agentfeedback_submissions.envelope import EnvelopeRefused, Normalised, normalise
 from agentfeedback_submissions.export import IMPORT_LIMIT, TYPE, lines, rows_of
 from agentfeedback_submissions.filters import Filters, Page
 from agentfeedback_submissions.queries import Query
@@ -36,7 +36,11 @@ class Service:
 
     def create(self, body: bytes, id: str = "") -> ApiResponse:
         """`POST /submissions`: 201 for a new one, 200 for a repeated one, 409 for other content under its key."""
-        return self._answer(id, lambda: self._create(body))
+        return self.file(lambda: normalise(body), id)
+
+    def file(self, envelope: Callable[[], Normalised], id: str = "") -> ApiResponse:
+        """`create` for a body that somebody else normalises: `envelope` gives it, or raises `EnvelopeRefused`."""
+        return self._answer(id, lambda: self._create(envelope))
 
     def get(self, name: str, id: str = "") -> ApiResponse:
         """`GET /submissions/{name}`."""
@@ -147,9 +151,9 @@ class Service:
 
         return self._answer(id, answer)
 
-    def _create(self, body: bytes) -> ApiResponse:
+    def _create(self, normalised: Callable[[], Normalised]) -> ApiResponse:
         try:
-            envelope = normalise(body)
+            envelope = normalised()
         except EnvelopeRefused as refused:
             raise ApiError(refused.code, refused.message) from None
         created = self.submissions.create(envelope)

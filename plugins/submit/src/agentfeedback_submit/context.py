@@ -24,11 +24,13 @@ from agentfeedback.state.database import Database
 from agentfeedback_submissions.service import Service
 from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 from agentfeedback_submissions.texts import time_form
-from agentfeedback_submit.delivery.deliver import Destination, Local, deliver
+from agentfeedback_submit.delivery.deliver import deliver
+from agentfeedback_submit.delivery.destination import Destination, Local, Remote
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
 from agentfeedback_submit.delivery.outcome_log import Line, OutcomeLog, line_of
 from agentfeedback_submit.delivery.spool import Spool
-from agentfeedback_submit.filing.build import SESSION_SCAN, Body, FilingFacts, build
+from agentfeedback_submit.filing.body import Body
+from agentfeedback_submit.filing.build import SESSION_SCAN, FilingFacts
 from agentfeedback_submit.filing.collect import (
     Collected,
     collect,
@@ -37,7 +39,7 @@ from agentfeedback_submit.filing.collect import (
     machine_name,
 )
 from agentfeedback_submit.filing.request import Request
-from agentfeedback_submit.remote.server import ServerSettings, server_of
+from agentfeedback_submit.remote.server import CLIENT, ServerSettings, server_of
 
 if TYPE_CHECKING:
     from agentfeedback_submit.remote.api import RemoteApi
@@ -103,7 +105,7 @@ class SubmitContext:
         if remote is None:
             self.start()
             return Local(self.service)
-        from agentfeedback_submit.remote.client import Client, Remote
+        from agentfeedback_submit.remote.client import Client
 
         return Remote(Client(remote, self.environ))
 
@@ -144,13 +146,17 @@ class SubmitContext:
         return self.engine.scrubber.text(text)
 
     def start(self, *, inbox: bool = True) -> None:
-        """What every command of local mode does first, once and silently: the spool's own, then the inbox."""
+        """What every command of local mode does first, once and silently: the spool's own, then the inbox.
+
+        Nothing is done where the policy switches the working directory off.
+        """
         if self._started:
             return
         self._started = True
-        from agentfeedback_submit.delivery.startup import start
+        if self.gate.after_read([self.directory]) is None:
+            from agentfeedback_submit.delivery.startup import start
 
-        start(self, inbox=inbox)
+            start(self.service, self.spool, self.tell, scrub=self.scrub, inbox=inbox)
 
     def facts(self, request: Request) -> FilingFacts | SubmitOutcome:
         """What is known beside a request, or the outcome that its directory is switched off.
@@ -183,10 +189,6 @@ class SubmitContext:
             drop=self._drop(self.directory),
         )
 
-    def prepare(self, request: Request, facts: FilingFacts) -> Body:
-        """The body of a request; see `build`."""
-        return build(request, facts, lambda: self.engine.scrubber)
-
     def _of_span(self, span: SpanFacts, key: str) -> FilingFacts:
         over = {"key": key, "occurred_at": span.occurred_at, "harness": span.harness}
         if span.model:
@@ -215,7 +217,8 @@ class SubmitContext:
         if not directory or not os.path.isdir(directory):
             project = folder_name(directory, home) if directory else ""
             return Collected(project=project, context=configured(context))
-        return collect(directory, environ, home=home, context=context, drop=self._drop(directory))
+        drop = self._drop(directory)
+        return collect(directory, environ, home=home, context=context, client=CLIENT, drop=drop)
 
     def _drop(self, directory: str) -> tuple[str, ...]:
         own = self.config.context.drop

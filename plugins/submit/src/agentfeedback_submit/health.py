@@ -21,8 +21,8 @@ from agentfeedback.wire.encode import omitted
 from agentfeedback_submissions.response import UNANSWERED, ApiResponse
 from agentfeedback_submit.delivery.outcome_log import LIMIT, OutcomeLog
 from agentfeedback_submit.delivery.spool import Spool
-from agentfeedback_submit.remote.client import META, Client
-from agentfeedback_submit.remote.server import ServerSettings, server_of
+from agentfeedback_submit.remote.client import Client
+from agentfeedback_submit.remote.server import META, ServerSettings, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

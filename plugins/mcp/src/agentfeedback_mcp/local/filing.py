@@ -20,9 +20,10 @@ from agentfeedback_submissions.envelope import MEMBERS, TEXTS
 from agentfeedback_submissions.response import ApiError, ApiResponse, invalid
 from agentfeedback_submissions.texts import token
 from agentfeedback_submissions.warning import SubmissionWarning
-from agentfeedback_submit.delivery.deliver import Destination
+from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
-from agentfeedback_submit.filing.build import Body, FilingFacts, Unsendable
+from agentfeedback_submit.filing.body import Body
+from agentfeedback_submit.filing.build import FilingFacts, Unsendable, build
 from agentfeedback_submit.filing.request import ContextFrom, Request, context_from
 
 #: What is read here and no part of the report.
@@ -38,7 +39,7 @@ class RecordingDestination:
         self.name = destination.name
         self.reply: ApiResponse | None = None
 
-    def send(self, body: bytes) -> ApiResponse:
+    def send(self, body: Body) -> ApiResponse:
         self.reply = self._destination.send(body)
         return self.reply
 
@@ -104,7 +105,7 @@ def _body(call: Call, request: Request) -> Body:
 
 def _built(call: Call, request: Request, facts: FilingFacts) -> Body:
     try:
-        return call.run.prepare(request, facts)
+        return build(request, facts, lambda: call.run.engine.scrubber)
     except UsageError as error:
         context = parse(call.text).value.get("context")
         if context is not None and not isinstance(context, dict):

@@ -13,7 +13,8 @@ from agentfeedback_submissions import queries
 from agentfeedback_submissions.filters import EQUAL, TIMES
 from agentfeedback_submissions.kinds import GUIDES
 from agentfeedback_submissions.response import ApiError, ApiResponse, request_id
-from agentfeedback_submit.remote.client import SUBMISSIONS, Client
+from agentfeedback_submit.remote.client import Client
+from agentfeedback_submit.remote.server import SUBMISSIONS
 
 Query = Sequence[tuple[str, str]]
 

@@ -11,11 +11,11 @@ from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
 from agentfeedback.wire.encode import encode, plain
 from agentfeedback_submit.context import SubmitContext
-from agentfeedback_submit.delivery.deliver import Destination, Local
+from agentfeedback_submit.delivery.destination import Destination, Local, Remote
 from agentfeedback_submit.delivery.flush import Flushed, FlushRun
 from agentfeedback_submit.delivery.inbox import Inbox
 from agentfeedback_submit.delivery.outcome_log import Line
-from agentfeedback_submit.remote.client import Client, Remote
+from agentfeedback_submit.remote.client import Client
 from agentfeedback_submit.remote.server import LOCAL, one_mode
 
 if TYPE_CHECKING:

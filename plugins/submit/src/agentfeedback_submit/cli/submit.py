@@ -17,7 +17,8 @@ from agentfeedback_submissions.texts import token
 from agentfeedback_submit.context import SubmitContext
 from agentfeedback_submit.delivery import deliver
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
-from agentfeedback_submit.filing.build import Body, Unsendable
+from agentfeedback_submit.filing.body import Body
+from agentfeedback_submit.filing.build import Unsendable, build
 from agentfeedback_submit.filing.request import PAYLOAD, Request, context_from
 from agentfeedback_submit.remote.server import ClientSetupError, one_mode
 
@@ -52,7 +53,7 @@ def run(line: Parsed) -> int:
     if line.stdin:
         request = evolve(request, json=_stdin())
     try:
-        body = here.prepare(request, facts)
+        body = build(request, facts, lambda: here.engine.scrubber)
     except Unsendable as refused:
         failed = SubmitOutcome(
             "rejected", token(request.kind), reason=refused.reason, message=refused.message

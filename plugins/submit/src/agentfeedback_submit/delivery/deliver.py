@@ -6,20 +6,20 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from attrs import evolve
 
 from agentfeedback.foundation.errors import reason_of
-from agentfeedback_submissions.envelope import EnvelopeRefused, normalise
+from agentfeedback_submissions.envelope import EnvelopeRefused
 from agentfeedback_submissions.response import SCHEMA_TOO_NEW, ApiResponse
-from agentfeedback_submissions.service import Service
 from agentfeedback_submit.delivery import backoff
 from agentfeedback_submit.delivery.classify import Classification, classify, positive
+from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.outcome import SubmitOutcome, Word
 from agentfeedback_submit.delivery.spool import Claim, Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry
-from agentfeedback_submit.filing.build import Body
+from agentfeedback_submit.filing.body import Body
 from agentfeedback_submit.remote.server import LOCAL
 
 #: Makes a server's text fit to be shown or kept.
@@ -27,30 +27,6 @@ Scrub = Callable[[str], str]
 _UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 #: How much of a server's message is shown, in characters.
 _MESSAGE = 2000
-
-
-class Destination(Protocol):
-    """Where submissions go: `name` is `local` or a base URL."""
-
-    @property
-    def name(self) -> str:
-        """What a spool entry is bound to."""
-
-    def send(self, body: bytes) -> ApiResponse:
-        """Create a submission; every answer of the other side is a reply, none an exception."""
-
-
-class Local:
-    """The database of this machine."""
-
-    name = LOCAL
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-
-    def send(self, body: bytes) -> ApiResponse:
-        """Create a submission in process."""
-        return self.service.create(body)
 
 
 def deliver(
@@ -61,13 +37,13 @@ def deliver(
     For a server the body is in the spool before it is sent, so that not even a kill in between
     loses it. `scrub` is for the server's texts.
     """
-    entry = SpoolEntry(body.kind, body.key, destination.name, time.time_ns(), body.data)
+    entry = SpoolEntry(body, destination.name, time.time_ns())
     held: Claim | None = None
     if spool is not None and destination.name != LOCAL:
         # Without room for it the report may still be delivered: if not, keeping it is tried again.
         with suppress(OSError):
             held = spool.hold(entry)
-    reply = destination.send(body.data)
+    reply = destination.send(body)
     verdict = classify(reply, body.kind, body.key)
     outcome = outcome_of(body, reply, verdict, scrub)
     if spool is None:
@@ -147,7 +123,7 @@ def tried(body: Body) -> SubmitOutcome:
     """The outcome of a dry run: what the receiver would say, without asking it."""
     own = [warning.plain() for warning in body.warnings]
     try:
-        found = normalise(body.data)
+        found = body.envelope()
     except EnvelopeRefused as refused:
         reason = "body_too_large" if refused.status == 413 else "rejected"
         return SubmitOutcome(

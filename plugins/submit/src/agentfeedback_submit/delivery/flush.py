@@ -11,7 +11,8 @@ from attrs import define, evolve, field
 from agentfeedback.wire.encode import omitted
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submit.delivery.classify import Classification, classify, positive
-from agentfeedback_submit.delivery.deliver import Destination, Scrub, refuse, tried_once
+from agentfeedback_submit.delivery.deliver import Scrub, refuse, tried_once
+from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.outcome_log import Line
 from agentfeedback_submit.delivery.spool import Claim, Spool, SpoolFile
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, UnreadableEntry
@@ -76,7 +77,7 @@ class FlushRun:
         if held is None:
             return
         try:
-            entry = self.spool.read(held)
+            entry = self.spool.read(held, entry)
         except UnreadableEntry:
             self.spool.quarantine(held)
             self.done.rejected += 1
@@ -125,7 +126,7 @@ class FlushRun:
             self.tell(_line("expired", entry, entry.last_error))
             return
         reply = self.destination.send(entry.body)
-        verdict = classify(reply, entry.kind, entry.key)
+        verdict = classify(reply, entry.body.kind, entry.body.key)
         if verdict.action == "spool":
             self.spool.release(held, tried_once(entry, verdict, reply, self.spool.now()))
             self.done.pending += 1
@@ -169,9 +170,9 @@ class FlushRun:
 def _line(outcome: str, entry: SpoolEntry, reason: str, reply: ApiResponse | None = None) -> Line:
     return Line(
         outcome=outcome,
-        kind=entry.kind,
-        key=entry.key,
+        kind=entry.body.kind,
+        key=entry.body.key,
         request_id=reply.request_id if reply is not None else "",
         reason=reason,
-        session_id=entry.session_id,
+        session_id=entry.body.session_id,
     )

@@ -19,15 +19,15 @@ from agentfeedback.foundation.canonical import quoted
 from agentfeedback.foundation.files import Folder, directory, regular_bytes
 from agentfeedback.foundation.json_text import NotJson, members, parse, text_bytes
 from agentfeedback.foundation.lock import FileLock
-from agentfeedback_submissions.envelope import BODY_LIMIT, EnvelopeRefused, normalise
+from agentfeedback_submissions.envelope import BODY_LIMIT, EnvelopeRefused
 from agentfeedback_submissions.texts import trimmed
 from agentfeedback_submit.delivery.classify import classify
-from agentfeedback_submit.delivery.deliver import Destination, Scrub, outcome_of
+from agentfeedback_submit.delivery.deliver import Scrub, outcome_of
+from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.flush import Tell
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
 from agentfeedback_submit.delivery.outcome_log import Line, line_of
-from agentfeedback_submit.delivery.spool_entry import session_of
-from agentfeedback_submit.filing.build import Body
+from agentfeedback_submit.filing.body import Body
 from agentfeedback_submit.remote.server import LOCAL
 
 #: What the context of a report from the inbox has as its origin.
@@ -136,22 +136,22 @@ class Inbox:
         except OSError:  # not readable, or changed just now
             self.done.pending += 1
             return
-        body = adopted(name, data)
-        if body is None:
+        adopted_data = adopted(name, data)
+        if adopted_data is None:
             if self.now() - seen.st_mtime < _UNFINISHED:
                 self.done.pending += 1
             else:
                 self._reject(name, seen, "it is no JSON object")
             return
         try:
-            record = normalise(body).members
+            body = Body.of(adopted_data)
         except EnvelopeRefused as refused:
             self._reject(name, seen, refused.message)
             return
-        self._send(name, seen, Body(body, record["kind"], record.get("key", ""), session_of(body)))
+        self._send(name, seen, body)
 
     def _send(self, name: str, seen: os.stat_result, body: Body) -> None:
-        reply = self.destination.send(body.data)
+        reply = self.destination.send(body)
         verdict = classify(reply, body.kind, body.key)
         outcome = outcome_of(body, reply, verdict, self.scrub)
         if verdict.action == "spool":

@@ -57,6 +57,7 @@ class Spool:
     """
 
     def __init__(self, data: str, *, now: Callable[[], int] = time.time_ns) -> None:
+        self.data = data
         self.folder = os.path.join(data, "spool")
         self.rejected = os.path.join(data, "rejected")
         self._entries = Folder(self.folder)
@@ -98,9 +99,12 @@ class Spool:
             return None
         return Claim(lying.name, os.path.join(self.folder, file))
 
-    def read(self, held: Claim) -> SpoolEntry | None:
-        """The entry of a claim; None where the claim was lost. Raises `UnreadableEntry`."""
-        return self._read(held.path)
+    def read(self, held: Claim, seen: SpoolEntry | None = None) -> SpoolEntry | None:
+        """The entry of a claim; None where the claim was lost. Raises `UnreadableEntry`.
+
+        `seen` is the entry as it was looked at: it is parsed again only where its file has changed.
+        """
+        return self._read(held.path, seen)
 
     def release(self, held: Claim, entry: SpoolEntry | None = None) -> None:
         """Give an entry back, as it is or with new members."""
@@ -158,7 +162,7 @@ class Spool:
         rejected = sum(1 for name in self._refused.names() if _NAME.fullmatch(name))
         return len(self.lying()), rejected
 
-    def _read(self, path: str) -> SpoolEntry | None:
+    def _read(self, path: str, seen: SpoolEntry | None = None) -> SpoolEntry | None:
         try:
             data = regular_bytes(path, _LARGEST, follow=False)
         except FileNotFoundError:
@@ -167,4 +171,4 @@ class Spool:
             raise UnreadableEntry(f"it is {error}") from None
         except TooLargeError:
             raise UnreadableEntry("it is too large") from None
-        return read(data)
+        return seen if seen is not None and seen.source == data else read(data)

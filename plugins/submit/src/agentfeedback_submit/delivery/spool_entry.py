@@ -20,6 +20,7 @@ from agentfeedback.foundation.json_text import (
     parse,
     text_bytes,
 )
+from agentfeedback_submit.filing.body import Body
 
 VERSION = 1
 _HOUR = 3600 * 10**9
@@ -40,37 +41,21 @@ class UnreadableEntry(Exception):
 class SpoolEntry:
     """A report for a destination, `local` or a base URL. Times are unix nanoseconds, 0 is none."""
 
-    kind: str
-    key: str
+    body: Body
     destination: str
     created_at: int
-    body: bytes
     attempts: int = 0
     not_before: int = 0
     last_error: str = ""
     rejected_at: int = 0
     status: int = 0
     response: str = ""
+    #: The file it was read from, byte for byte.
+    source: bytes = b""
 
     def expired(self, now: int) -> bool:
         """Whether it is too old to be sent."""
-        return now - self.created_at >= EXPIRY.get(self.kind, OTHER_EXPIRY)
-
-    @property
-    def session_id(self) -> str:
-        """The session its body names; empty where it names none."""
-        return session_of(self.body)
-
-
-def session_of(body: bytes) -> str:
-    """`context.session_id` of a body."""
-    try:
-        value = parse(body).value
-    except NotJson:
-        return ""
-    context = value.get("context") if isinstance(value, dict) else None
-    id = context.get("session_id") if isinstance(context, dict) else None
-    return id if isinstance(id, str) else ""
+        return now - self.created_at >= EXPIRY.get(self.body.kind, OTHER_EXPIRY)
 
 
 def file_time(at: int) -> str:
@@ -84,8 +69,8 @@ def written(entry: SpoolEntry) -> bytes:
     """The file of an entry."""
     shown: dict[str, Any] = {
         "v": VERSION,
-        "kind": entry.kind,
-        "key": entry.key,
+        "kind": entry.body.kind,
+        "key": entry.body.key,
         "destination": entry.destination,
         "created_at": moment.list_form(entry.created_at),
         "attempts": entry.attempts,
@@ -100,7 +85,7 @@ def written(entry: SpoolEntry) -> bytes:
             shown["status"] = entry.status
         shown["response"] = entry.response
     head = text_bytes(text(shown)).removesuffix(b"}")
-    return head + b',"body":' + entry.body + b"}\n"
+    return head + b',"body":' + entry.body.data + b"}\n"
 
 
 def read(data: bytes) -> SpoolEntry:
@@ -110,23 +95,22 @@ def read(data: bytes) -> SpoolEntry:
         if found is None:
             raise UnreadableEntry("it is no object")
         raw = dict(found)
-        if "body" not in raw or members(text_bytes(raw["body"])) is None:
+        body = text_bytes(raw.pop("body", ""))
+        if not body.startswith(b"{"):
             raise UnreadableEntry("it has no body")
-        body = text_bytes(raw.pop("body"))
         values = {name: parse(text_bytes(value)).value for name, value in raw.items()}
     except NotJson as error:
         raise UnreadableEntry(str(error)) from None
     if values.get("v") != Number(str(VERSION)):
         raise UnreadableEntry("it is of another version")
     return SpoolEntry(
-        kind=_string(values, "kind"),
-        key=_string(values, "key"),
+        body=Body(body, _string(values, "kind"), _string(values, "key")),
         destination=_string(values, "destination"),
         created_at=_time(values, "created_at", needed=True),
-        body=body,
         attempts=_count(values),
         not_before=_time(values, "not_before"),
         last_error=str(values.get("last_error", "")),
+        source=data,
     )
 
 

@@ -18,6 +18,7 @@ from agentfeedback_submissions.envelope import BODY_LIMIT, MEMBERS
 from agentfeedback_submissions.kinds import GUIDES
 from agentfeedback_submissions.texts import lowered, token, trimmed
 from agentfeedback_submissions.warning import SubmissionWarning
+from agentfeedback_submit.filing.body import Body
 from agentfeedback_submit.filing.request import Request
 
 #: The origin of a report filed from a digest; it turns scrubbing on.
@@ -40,17 +41,6 @@ class FilingFacts:
     over_context: Mapping[str, str] = field(factory=dict)
     without: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-
-
-@frozen(eq=False)
-class Body:
-    """A body as it is sent, and what a spool, a log and an outcome say of it."""
-
-    data: bytes
-    kind: str
-    key: str
-    session_id: str = ""
-    warnings: tuple[SubmissionWarning, ...] = ()
 
 
 @define(eq=False)
@@ -79,7 +69,7 @@ def build(request: Request, facts: FilingFacts, scrubber: Callable[[], Scrubber]
         raise Unsendable("body_too_large", f"the body is larger than {BODY_LIMIT} bytes")
     session = merge.entries.get("session_id")
     session_id = session if isinstance(session, str) else ""
-    return Body(data, token(request.kind), key, session_id, tuple(merge.warnings))
+    return Body(data, token(request.kind), key, tuple(merge.warnings), session_id)
 
 
 class _Merge:

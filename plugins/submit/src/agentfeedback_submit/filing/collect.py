@@ -12,11 +12,9 @@ from collections.abc import Iterable, Mapping
 
 from attrs import define, field
 
-from agentfeedback import __version__
 from agentfeedback.config.file import CONTEXT_TEXTS, Context
 from agentfeedback.foundation.git.facts import git_facts, project_of
 
-CLIENT = f"agentfeedback/{__version__}"
 #: The names other programs know processors by.
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 #: Which variables tell a harness, in the order they are asked; the last two tell its model too.
@@ -50,11 +48,12 @@ def collect(
     *,
     home: str,
     context: Context,
+    client: str,
     drop: Iterable[str] = (),
 ) -> Collected:
     """Everything about an absolute, existing directory that the policy allows.
 
-    `drop` are the keys the directory's repositories leave out, beside the user's own.
+    `client` is the name of this program. `drop` are the keys the directory's repositories leave out, beside the user's own.
     """
     found = Collected()
     dropped = frozenset((*context.drop, *drop))
@@ -69,7 +68,7 @@ def collect(
     found.context |= {
         "os": sys.platform,
         "arch": _ARCHITECTURES.get(machine, machine),
-        "client": CLIENT,
+        "client": client,
     }
     _harness(found, environ)
     found.context |= configured(context)

@@ -20,7 +20,8 @@ from agentfeedback_submissions.queries import Query
 from agentfeedback_submissions.response import UNANSWERED, ApiError, ApiResponse
 from agentfeedback_submissions.row import SubmissionRow
 from agentfeedback_submissions.texts import time_form
-from agentfeedback_submit.remote.client import SUBMISSIONS, Client
+from agentfeedback_submit.remote.client import Client
+from agentfeedback_submit.remote.server import SUBMISSIONS
 
 Scrub = Callable[[str], str]
 _TEXTS = (
@@ -122,8 +123,7 @@ class RemoteApi:
         total: float = 0.0,
         type: str = "application/json",
     ) -> ApiResponse:
-        more = {"total": total} if total else {}
-        reply = self.client.ask(method, path, query=query, body=body, type=type, **more)
+        reply = self.client.ask(method, path, query=query, body=body, type=type, total=total)
         return reply if reply.ok else self._refused(reply)
 
     def _refused(self, reply: ApiResponse) -> ApiResponse:

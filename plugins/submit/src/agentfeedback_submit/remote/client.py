@@ -15,15 +15,12 @@ from urllib.parse import urlencode
 
 from agentfeedback.foundation.json_text import RECORD_DEPTH, NotJson, parse
 from agentfeedback_submissions.response import ApiResponse, unanswered
-from agentfeedback_submit.filing.collect import CLIENT
 from agentfeedback_submit.remote.proxies import Proxy, proxy_for
-from agentfeedback_submit.remote.server import ServerSettings
+from agentfeedback_submit.remote.server import CLIENT, ServerSettings
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
 
-SUBMISSIONS = "/api/v1/submissions"
-META = "/api/v1/meta"
 #: Seconds until a connection has to stand, and until an answer has to be there.
 DIAL, TOTAL = 2.0, 10.0
 #: The largest answer that is taken, in bytes.
@@ -54,10 +51,18 @@ class Client:
         *,
         query: Iterable[tuple[str, str]] = (),
         body: bytes | None = None,
-        total: float = TOTAL,
+        total: float = 0.0,
+        until: float | None = None,
         type: str = "application/json",
     ) -> ApiResponse:
-        """Send one request; `total` seconds bound all of it, from the look-up of the name on."""
+        """Send one request.
+
+        `total` seconds (`TOTAL` unless given) bound all of it, from the look-up of the name on;
+        `until`, a time of `time.monotonic`, may leave less.
+        """
+        total = total or TOTAL
+        if until is not None:
+            total = max(0.001, min(total, until - time.monotonic()))
         pairs = list(query)
         url = f"{self.url}{path}" + (f"?{urlencode(pairs)}" if pairs else "")
         headers = {
@@ -152,23 +157,6 @@ class Client:
                 if isinstance(name, str) and self._key in name:
                     place[name.replace(self._key, _HIDDEN)] = place.pop(name)
         return root[0]
-
-
-class Remote:
-    """A server as the place where submissions go."""
-
-    def __init__(self, client: Client, until: float | None = None) -> None:
-        self.client = client
-        self.name = client.url
-        #: The time of `time.monotonic` at which the last answer has to be there.
-        self.until = until
-
-    def send(self, body: bytes) -> ApiResponse:
-        """Create a submission there."""
-        total = TOTAL
-        if self.until is not None:
-            total = max(0.001, min(total, self.until - time.monotonic()))
-        return self.client.ask("POST", SUBMISSIONS, body=body, total=total)
 
 
 class TotalTimeout(Exception):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
+from agentfeedback import __version__
 from agentfeedback.config.resolve import VARIABLES, ResolvedSetting
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.foundation.urls import _PRINTABLE, base_url
 
+#: How this program names itself to a server, and in the context of a report.
+CLIENT = f"agentfeedback/{__version__}"
+SUBMISSIONS = "/api/v1/submissions"
+META = "/api/v1/meta"
 #: What a spool entry of this machine's own database is bound to.
 LOCAL = "local"
 
