@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.conftest import Machine, call, failed, prompt
@@ -27,6 +29,23 @@ def test_a_ref_of_a_digest_is_digested_marked_filed_from_and_forgotten(machine: 
     assert machine.state(f"claude-code:id-{TOKEN}") == ("processed", "")
     machine.sessions("forget", ref)
     assert machine.state(f"claude-code:id-{TOKEN}") == ("new", "")
+
+
+def test_a_span_as_a_digest_prints_it_is_filed_from(machine: Machine) -> None:
+    """A span that looks like a secret is hidden too, and its finding has the key of the whole span."""
+    machine.claude("s1", [prompt("u1"), prompt(f"span-{TOKEN}")])
+    (digest,) = machine.sessions("digest", "claude-code:s1")["sessions"]
+    ref = digest["events"][1]["ref"]
+    assert ref == "claude-code:s1#span-[REDACTED:github_token]"
+    keys = []
+    for given in (ref, f"claude-code:s1#span-{TOKEN}"):
+        words = ("--summary", "x", "--category", "docs", "--dry-run")
+        filed = machine.call("submit", "friction", *words, "--context-from", given)
+        assert filed.status == 0, filed.err
+        keys.append(json.loads(filed.out.splitlines()[0])["key"])
+    assert keys[0] == keys[1]
+    lost = machine.call("submit", "friction", *words, "--context-from", f"{ref}-2")
+    assert (lost.status, "span not found" in lost.err) == (1, True)
 
 
 def test_the_beginning_of_an_id_names_its_session(machine: Machine) -> None:

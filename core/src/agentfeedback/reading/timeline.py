@@ -46,8 +46,7 @@ class Call:
     excerpt: str = ""
     marks: dict[str, Sequence[str]] = field(factory=dict)
     has_content: bool = False
-    #: The start of a result's text of which no excerpt was made, kept for a while: the call was ok, or
-    #: the result lies before `start`, and a later record may still change its status.
+    #: The start of a result's text without an excerpt, kept for a while: a later record may change the status.
     head: str = ""
     #: Interrupted with all open calls: what is recorded later is not its result.
     closed: bool = False
@@ -71,6 +70,7 @@ class Entry:
 class Watched:
     """The facts of the entry asked for by `--context-from` (details 15)."""
 
+    span: str
     at: int | None
     cwd: str
     model: str
@@ -79,7 +79,7 @@ class Watched:
 class Timeline(Sink):
     """The full timeline of a log. Facts that count from `start` (a byte offset) leave out what lies before it.
 
-    `clip` scrubs and cuts; `mark` asks the detectors about a full text; `watch` is a span whose
+    `clip` scrubs and cuts; `mark` asks the detectors about a full text; `watch` knows the span whose
     first entry is looked for; `rewrites` keeps every entry within reach of `rewrite`.
     """
 
@@ -90,7 +90,7 @@ class Timeline(Sink):
         *,
         start: int = 0,
         rewrites: bool = False,
-        watch: str | None = None,
+        watch: Callable[[str], bool] | None = None,
     ) -> None:
         super().__init__()
         self.start = start
@@ -168,8 +168,8 @@ class Timeline(Sink):
         self._entry = None
         if self._by_span is not None and span is not None:
             self._by_span[span] = self._current()
-        if self._watch is not None and self.watched is None and self._watch == self._span():
-            self.watched = Watched(parsed(time), self.cwd, self.model)
+        if self._watch is not None and self.watched is None and self._watch(self._span()):
+            self.watched = Watched(self._span(), parsed(time), self.cwd, self.model)
 
     def prompt(self, text: str | None) -> None:
         if text is not None and (not text or text.isspace()):
@@ -219,8 +219,8 @@ class Timeline(Sink):
         entry.calls.append(call)
         if id is not None:
             self._calls[id] = self._open[id] = call
-        if self._watch is not None and self.watched is None and self._watch == call.span:
-            self.watched = Watched(entry.at, self.cwd, self.model)
+        if self._watch is not None and self.watched is None and self._watch(call.span):
+            self.watched = Watched(call.span, entry.at, self.cwd, self.model)
         return True
 
     def interrupt(self) -> None:

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 class Engine:
     """One run over the stores below a home. `progress(label, total)` gives something to `step()` and `done()`.
 
-    `config` stands in for the file's, for who already read it (or could not). `now` is the clock, in
-    nanoseconds since the epoch.
+    `config` stands in for the file's, for who already read it. `now` is the clock, in ns since the epoch.
     """
 
     def __init__(
@@ -257,6 +256,7 @@ class Engine:
             lambda timeline: self._read(named, timeline, allow_unknown=allow_unknown),
             named.ref,
             span,
+            self.scrubber.text,
             rewrites=named.store is not None and named.store.reader.rewrites,
             allow_unknown=allow_unknown,
         )

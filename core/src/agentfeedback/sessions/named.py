@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 SHORTEST = 8
 #: The most sessions that are listed where several fit.
 _LISTED = 10
-#: What stands in a printed ref for a part that looks like a secret.
-_MARKER = "[REDACTED:"
+#: How what stands in a printed ref for a part that looks like a secret begins.
+MARKER = "[REDACTED:"
 
 
 class AmbiguousRef(AgentFeedbackError):
@@ -93,7 +93,7 @@ class Names:
         return Ref(ref.harness, fitting[0], f"{ref.harness}:{fitting[0]}")
 
     def _fitting(self, ref: Ref, ids: Collection[str]) -> list[str]:
-        before, marker, _ = ref.id.partition(_MARKER)
+        before, marker, _ = ref.id.partition(MARKER)
         if marker:
             printed = [
                 id

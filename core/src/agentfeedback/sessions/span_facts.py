@@ -12,8 +12,9 @@ from agentfeedback.foundation import times as moment
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.refs import Ref
-from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline import Timeline, Watched
 from agentfeedback.sessions.examiner import ReadSession
+from agentfeedback.sessions.named import MARKER
 
 #: Harnesses whose findings keep the key they had under an older name (D6).
 _KEY_NAMES = {"opencode-v1": "opencode"}
@@ -62,6 +63,7 @@ def span_facts(
     read: Callable[[Timeline], ReadSession[Timeline]],
     ref: Ref,
     span: str,
+    text: Callable[[str], str],
     *,
     rewrites: bool,
     allow_unknown: bool,
@@ -71,19 +73,25 @@ def span_facts(
     Args:
         read: Reads the session into a timeline; raises `SessionRefused`.
         ref: The session.
-        span: The entry.
+        span: The entry, by its span as the log has it or as a digest prints it.
+        text: Scrubs, as it does where a span is printed.
         rewrites: Whether the session's reader rewrites entries.
         allow_unknown: Whether a session that records no working directory was asked for.
 
     Raises:
         AgentFeedbackError: The session is refused or not found, the span is not there or records no time.
     """
-    timeline = Timeline(_nothing, rewrites=rewrites, watch=span)
-    try:
-        found = read(timeline)
-    except SessionRefused as refused:
-        raise _not_filed(ref, refused, allow_unknown=allow_unknown) from None
-    entry = timeline.watched
+
+    def looked_for(watch: Callable[[str], bool]) -> tuple[ReadSession[Timeline], Watched | None]:
+        timeline = Timeline(_nothing, rewrites=rewrites, watch=watch)
+        try:
+            return read(timeline), timeline.watched
+        except SessionRefused as refused:
+            raise _not_filed(ref, refused, allow_unknown=allow_unknown) from None
+
+    found, entry = looked_for(lambda each: each == span)
+    if entry is None and MARKER in span:
+        found, entry = looked_for(lambda each: text(each) == span)
     if entry is None:
         raise AgentFeedbackError(
             f"span not found: {ref}#{span}", "copy the ref of the event from its digest"
@@ -93,7 +101,13 @@ def span_facts(
             f"{ref}#{span} records no time, so a replay would not match", "name another entry"
         )
     return SpanFacts(
-        ref.harness, ref.id, span, f"{found.reader.format}/1", entry.at, entry.cwd, entry.model
+        ref.harness,
+        ref.id,
+        entry.span,
+        f"{found.reader.format}/1",
+        entry.at,
+        entry.cwd,
+        entry.model,
     )
 
 
