@@ -13,6 +13,8 @@ from hypothesis import settings
 settings.register_profile("agentfeedback", deadline=None)
 settings.load_profile("agentfeedback")
 
+pytest_plugins = ["tests.support.skips"]
+
 
 @pytest.fixture(autouse=True)
 def ctrl_c() -> None:
