@@ -34,6 +34,7 @@ MODULES = (
     "reading/timeline",
     "state/watermark",
     "sessions/listing",
+    "sessions/absent",
 )
 #: mutmut leaves decorated functions alone, and a cache would hand one mutant's answers to the next.
 _CACHED = re.compile(r"^( *)@(?:functools\.)?(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)

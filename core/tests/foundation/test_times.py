@@ -65,6 +65,22 @@ def test_every_day_of_a_year(year: int) -> None:
         assert parse(f"{year:04d}-{month:02d}-{last + 1:02d}T00:00:00Z") is None
 
 
+def test_every_second_of_a_day() -> None:
+    """Hours, minutes and seconds turn over where they should."""
+    for second in range(86_400):
+        shown = f"1970-01-01T{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}Z"
+        assert table_form(second * SECOND) == shown
+        assert parse(shown) == second * SECOND
+
+
+def test_the_last_nanosecond_before_a_digit() -> None:
+    """Truncation at each digit of a form: 999 of a unit stay below the next."""
+    assert digest_form(999_000_000) == "1970-01-01T00:00:00.999Z" == digest_form(999_999_999)
+    assert digest_form(998_999_999) == "1970-01-01T00:00:00.998Z"
+    assert filing_form(999_999_000) == "1970-01-01T00:00:00.999999Z" == filing_form(999_999_999)
+    assert filing_form(999_998_999) == "1970-01-01T00:00:00.999998Z"
+
+
 @given(MOMENTS)
 def test_each_form_is_the_calendars_truncated_to_its_digits(at: int) -> None:
     """The forms agree with `datetime`, cut, never rounded; what a form keeps is read back exactly."""

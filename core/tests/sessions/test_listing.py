@@ -1,4 +1,4 @@
-"""How sessions, stores and rows without a file are shown in a listing."""
+"""What `list` and `status` show, in which order, and that all of it is scrubbed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,11 @@ from agentfeedback.reading.load import LogFacts
 from agentfeedback.reading.reader import Reader, Report, Session
 from agentfeedback.sessions.examiner import ExaminedSession
 from agentfeedback.sessions.find import FoundStore
-from agentfeedback.sessions.listing import (
-    hidden_by,
-    listed,
-    problem_of,
-    scrubbed,
-    shown_store,
-    without_file,
-)
-from agentfeedback.state.watermark import SessionRow
+from agentfeedback.sessions.listing import listed, listing_of, shown_store, status_of
 from agentfeedback.wire.encode import plain
-from agentfeedback.wire.records import Counts, Listed, Store
+from agentfeedback.wire.records import Counts, HarnessStatus, Listed, Store
 
 SESSION = Session("codex", "s1", "/logs/s1.jsonl", 5, 100)
-
-
-def row(id: str, path: str, harness: str = "codex") -> SessionRow:
-    return SessionRow(harness, id, path, mtime=1, size=2, head="aa")
 
 
 def report(*problems: tuple[str, str, bool], **more: Any) -> Report:
@@ -57,26 +45,102 @@ def test_facts_are_shown_as_times_and_counts(counts: bool) -> None:
     assert (item.start, item.end) == ("", "")
 
 
-def test_everything_shown_is_scrubbed_in_one_pass_and_names_stay() -> None:
-    """The project is the first scrubbed directory."""
-    passes = []
+class Shouting:
+    """A scrubber whose work shows: it writes in capitals, and notes each tree."""
 
-    def tree(value: Any) -> Any:
-        passes.append(value)
-        return [
-            [path + "!", reason + "!", [cwd + "!" for cwd in cwds]] for path, reason, cwds in value
-        ]
+    def __init__(self) -> None:
+        self.trees: list[Any] = []
 
-    items = [Listed("codex:s1", "codex", "s1", "/p", state="new", reason="r") for _ in range(2)]
-    items[0].cwds = ["/a", "/b"]
-    scrubbed(items, tree)
-    assert passes == [[["/p", "r", ["/a", "/b"]], ["/p", "r", []]]]
-    assert [(each.path, each.reason, each.cwds, each.project) for each in items] == [
-        ("/p!", "r!", ["/a!", "/b!"], "/a!"),
-        ("/p!", "r!", [], ""),
+    def text(self, text: str) -> str:
+        return text.upper()
+
+    def tree(self, value: Any) -> Any:
+        self.trees.append(value)
+        return _capitals(value)
+
+
+def _capitals(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else [_capitals(each) for each in value]
+
+
+class StorageOnly(Reader):
+    digests = False
+
+
+def seen(id: str, state: Any, last: int | None, harness: str = "codex") -> ExaminedSession:
+    session = Session(harness, id, f"/logs/{id}", 5, 100)
+    facts = LogFacts(last, last, ["/a", "/b"], Counts(entries=3), 100, "aa")
+    return ExaminedSession(session, state, "why", facts if last is not None else None)
+
+
+def absent(id: str) -> Listed:
+    return Listed(f"codex:{id}", "codex", id, f"/logs/{id}", state="absent", reason="")
+
+
+STORES = [
+    FoundStore(Reader(), report(("/logs/x", "denied", True), state="unreadable")),
+    FoundStore(StorageOnly(), Report("cursor", "/c")),
+]
+
+
+def test_the_oldest_last_entry_comes_first() -> None:
+    """Rows without a file lead, then by time; equal times go by the bytes of the ref."""
+    found = [
+        seen("c", "new", 9),
+        seen("b", "new", 9),
+        seen("\ue000", "new", 9),
+        seen("\U00010000", "new", 9),
     ]
-    assert [each.ref for each in items] == ["codex:s1"] * 2
-    scrubbed([], pytest.fail)
+    found += [seen("a", "new", 10), seen("z", "new", 8)]
+    listing = listing_of(STORES, found, [absent("y"), absent("x")], Shouting(), unprocessed=False)  # type: ignore[arg-type]
+    ids = [each.session_id for each in listing.sessions]
+    assert ids == ["x", "y", "z", "b", "c", "\ue000", "\U00010000", "a"]
+
+
+def test_everything_shown_is_scrubbed_in_one_pass_and_names_stay() -> None:
+    """Path, reason and directories; the project is the first scrubbed directory, the location stays."""
+    scrubber = Shouting()
+    listing = listing_of(
+        STORES, [seen("s1", "new", 9)], [absent("s2")], scrubber, unprocessed=False
+    )  # type: ignore[arg-type]
+    assert scrubber.trees == [[["/logs/s2", "", []], ["/logs/s1", "why", ["/a", "/b"]]]]
+    gone, item = listing.sessions
+    assert (gone.ref, gone.path, gone.project, gone.cwds) == ("codex:s2", "/LOGS/S2", "", [])
+    assert (item.ref, item.path, item.reason) == ("codex:s1", "/LOGS/S1", "WHY")
+    assert (item.project, item.cwds) == ("/A", ["/A", "/B"])
+    assert plain(listing.stores) == plain(
+        [
+            Store("codex", "/logs", "unreadable", ["/LOGS/X: DENIED"]),
+            Store("cursor", "/c", "present", []),
+        ]
+    )
+    nothing = Shouting()
+    assert listing_of(STORES, [], [], nothing, unprocessed=False).sessions == []  # type: ignore[arg-type]
+    assert nothing.trees == []
+
+
+def test_only_new_and_changed_sessions_are_unprocessed() -> None:
+    """Sessions that are never digested wait for nothing; they are counted nowhere."""
+    states = ("new", "changed", "processed", "denied", "unreadable")
+    found = [seen(state, state, 9) for state in states] + [seen("s1", "new", 9, "cursor")]
+    listing = listing_of(STORES, found, [absent("s2")], Shouting(), unprocessed=True)  # type: ignore[arg-type]
+    assert [each.session_id for each in listing.sessions] == ["changed", "new"]
+    whole = listing_of(STORES, found, [], Shouting(), unprocessed=False)  # type: ignore[arg-type]
+    counted = {each.harness: each.counts is not None for each in whole.sessions}
+    assert counted == {"codex": True, "cursor": False}
+
+
+def test_the_status_counts_sessions_by_state() -> None:
+    """Per store, states in order of their names; rows without a file count too."""
+    found = [seen("a", "new", 9), seen("b", "new", 9), seen("c", "denied", None)]
+    found.append(seen("d", "new", 9, "cursor"))
+    status = status_of(STORES, found, [absent("s2")], Shouting())  # type: ignore[arg-type]
+    first = HarnessStatus("codex", "/logs", "unreadable", ["/LOGS/X: DENIED"])
+    first.states = {"absent": 1, "denied": 1, "new": 2}
+    second = HarnessStatus("cursor", "/c", "present", [], {"new": 1}, storage_only=True)
+    assert [plain(each) for each in status.harnesses] == [plain(first), plain(second)]
+    assert list(status.harnesses[0].states) == ["absent", "denied", "new"]
+    assert status.selection is None
 
 
 def test_a_store_is_shown_with_its_problems() -> None:
@@ -85,55 +149,3 @@ def test_a_store_is_shown_with_its_problems() -> None:
     assert plain(shown_store(found, str.upper)) == plain(
         Store("codex", "/logs", "unreadable", ["/LOGS/X: DENIED", "/LOGS/Y: GONE"])
     )
-
-
-def test_rows_without_a_file_are_absent_or_hidden() -> None:
-    """Rows of this harness that no session was found for; a problem above one hides it."""
-    stores = [FoundStore(Reader(), report(("/logs/day", "denied", True)), [SESSION])]
-    rows = {
-        (each.harness, each.session_id): each
-        for each in (
-            row("s1", "/logs/s1.jsonl"),
-            row("s2", "/logs/s2.jsonl"),
-            row("s3", "/logs/day/s3.jsonl"),
-            row("s2", "/logs/s2.jsonl", "cursor"),
-        )
-    }
-    expected = [
-        Listed("codex:s2", "codex", "s2", "/logs/s2.jsonl", state="absent", reason=""),
-        Listed(
-            "codex:s3", "codex", "s3", "/logs/day/s3.jsonl", state="unreadable", reason="denied"
-        ),
-    ]
-    assert [plain(each) for each in without_file(stores, rows)] == [
-        plain(each) for each in expected
-    ]
-
-
-@pytest.mark.parametrize(
-    ("problem", "path", "hides"),
-    [
-        (("/logs/day", "denied", True), "/logs/day/s1.jsonl", True),
-        (("/logs/day/", "denied", True), "/logs/day/s1.jsonl", True),
-        (("/logs/day", "denied", True), "/logs/day", True),
-        (("/logs/day", "denied", True), "/logs/daybreak/s1.jsonl", False),
-        (("/logs/day", "denied", False), "/logs/day/s1.jsonl", False),
-        (("/logs/s1.jsonl", "denied", False), "/logs/s1.jsonl", True),
-        (("/", "denied", True), "/logs/s1.jsonl", True),
-    ],
-)
-def test_a_problem_hides_what_is_at_or_below_it(
-    problem: tuple[str, str, bool], path: str, hides: bool
-) -> None:
-    """A directory hides what is below it, a file only itself; names are whole."""
-    found, other = report(("/elsewhere", "no", True), problem), row("s1", path)
-    assert problem_of(found, other) == (problem if hides else None)
-    assert hidden_by(found, other) == ("denied" if hides else None)
-
-
-@pytest.mark.parametrize("state", ["unreadable", "unsupported-format"])
-def test_a_store_that_cannot_be_read_hides_every_row(state: Any) -> None:
-    """Its reason, or its state where it gave none."""
-    assert hidden_by(report(state=state, reason="denied"), row("s1", "/x")) == "denied"
-    assert hidden_by(report(state=state), row("s1", "/x")) == state
-    assert hidden_by(report(state="absent", reason="no folder"), row("s1", "/x")) is None
