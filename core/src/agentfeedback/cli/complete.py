@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING
 from agentfeedback.cli.main import program
 from agentfeedback.foundation.errors import UsageError
 from agentfeedback.plugins.host import Host
+from agentfeedback.reading.refs import OUTCOMES
 from agentfeedback.terminal import screen
-from agentfeedback.terminal.completion import SHELLS, VOCABULARIES, script
+from agentfeedback.terminal.completion import SHELLS, script
 
 if TYPE_CHECKING:
     from agentfeedback.terminal.arguments import Parsed
 
 
 def run(line: Parsed) -> int:
-    """Print the completion script of the shell named, with the harnesses that have a reader here."""
+    """Print the completion script of the shell named, with the harnesses that are installed here."""
     if len(line.positionals) != 1:
         raise UsageError(
             "wrong number of arguments for completion", f"name one of {', '.join(SHELLS)}"
         )
     host = Host(os.environ)
-    here = {
+    words = {
         "harness": host.harnesses(),
         "installer": [
             plugin.name
             for plugin in host.installed
             if plugin.kind == "installer" and not plugin.error
         ],
+        "outcome": OUTCOMES,
     }
-    words = {**VOCABULARIES, **{name: found for name, found in here.items() if found}}
-    screen.write(script(line.positionals[0], program().commands(), words))
+    this = program()
+    screen.write(script(line.positionals[0], this.name, this.commands(), words))
     return 0

@@ -1,4 +1,4 @@
-"""Completion scripts for shells, generated from the command tables.
+"""Completion scripts for shells, made by shtab from a parser that is built from the command tables.
 
 A script stands alone: pressing TAB starts no program of ours, so it costs nothing and works
 offline. It completes commands, flags, fixed values of flags and paths; not refs, which change.
@@ -7,276 +7,191 @@ offline. It completes commands, flags, fixed values of flags and paths; not refs
 from __future__ import annotations
 
 from agentfeedback.foundation.errors import UsageError
-from agentfeedback.terminal.arguments import members
-
-PROGRAM = "agentfeedback"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from agentfeedback.terminal.arguments import Command, Flag
 
 SHELLS = ("bash", "zsh", "fish")
-#: Words of the sets that flags name; the command offers the installed readers instead.
-VOCABULARIES: Mapping[str, Sequence[str]] = {
-    "harness": (
-        "claude-code",
-        "codex",
-        "copilot",
-        "gemini-cli",
-        "opencode-v1",
-        "opencode-v2",
-        "cursor",
-    ),
-    "installer": ("claude-code", "codex", "copilot", "cursor"),
-    "outcome": ("filed", "nothing", "skipped"),
-}
 
 
 def script(
-    shell: str,
-    commands: Sequence[Command],
-    vocabularies: Mapping[str, Sequence[str]] = VOCABULARIES,
+    shell: str, program: str, commands: Sequence[Command], words: Mapping[str, Iterable[str]]
 ) -> str:
-    """The completion script of a shell; raises `UsageError` for a shell that has none.
+    """Return the completion script of a shell for a program.
 
-    `vocabularies` are the words of the sets that flags name (`Flag.choices`), by the set's name.
+    Args:
+        shell: One of `SHELLS`.
+        program: The name it is called by.
+        commands: What it offers; hidden ones are left out.
+        words: The words of the sets that commands and flags name (`Flag.choices`), by the set's name.
+
+    Raises:
+        UsageError: The shell has none.
     """
-    writers = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    if shell not in writers:
+    if shell not in SHELLS:
         raise UsageError(
             f'no completion for shell "{shell}" (have {", ".join(SHELLS)})', "name one of them"
         )
-    shown = [command for command in commands if not command.hidden]
-    return writers[shell](shown, vocabularies)
+    import shtab
+
+    tree = shtab.complete(_parser(program, commands, words), shell, root_prefix=program).rstrip()
+    head = f"# {shell} completion for {program}; written by `{program} completion {shell}`\n"
+    function = "_" + "".join(each if each.isalnum() else "_" for each in program)
+    if shell == "fish":
+        return f"{head}{tree}\n"
+    if shell == "bash":
+        return f"{head}{tree}\n" + _BASH.replace("NAME", program).replace("FUNCTION", function)
+    # shtab writes `(*)` where zsh wants `*`, and then knows the first of several words alone.
+    tree = _quoted(tree.replace('"(*)::', '"*:'))
+    reading = _ZSH.replace("NAME", program).replace("FUNCTION", function)
+    return f"#compdef {program}\n{head}{reading.replace('TREE', tree)}"
 
 
-def _groups(
-    commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]
-) -> dict[str, list[str]]:
-    """The name of each group (`""` first) and command that known words may follow, with those."""
-    groups = {"": members("", commands)}
-    for command in commands:
-        words = command.name.split()
-        for end in range(1, len(words)):
-            group = " ".join(words[:end])
-            groups.setdefault(group, members(group, commands))
-    for command in commands:
-        if "|" in command.arguments and "<" not in command.arguments:  # fixed words: `bash|zsh`
-            groups.setdefault(command.name, command.arguments.split("|"))
-        elif known := _words(command, vocabularies):
-            groups.setdefault(command.name, list(known))
-    return groups
+def _parser(
+    program: str, commands: Sequence[Command], words: Mapping[str, Iterable[str]]
+) -> ArgumentParser:
+    """Build what shtab reads; command lines are never parsed with it."""
+    from argparse import ArgumentParser
+
+    shown = {command.name: command for command in commands if not command.hidden}
+    root = ArgumentParser(program, add_help=False)
+    parsers = {"": root}
+    below: dict[str, Any] = {}
+    for name in shown:
+        parts = name.split()
+        for end in range(1, len(parts) + 1):
+            group, path = " ".join(parts[: end - 1]), " ".join(parts[:end])
+            if path in parsers:
+                continue
+            if group not in below:
+                below[group] = parsers[group].add_subparsers()
+            about = shown[path].summary if path in shown else ""
+            parsers[path] = below[group].add_parser(
+                parts[end - 1], help=_text(about), add_help=False
+            )
+    for name, parser in parsers.items():
+        command = shown.get(name)
+        for flag in command.flags if command is not None else ():
+            _add_flag(parser, flag, words)
+        parser.add_argument("--help", action="help", help="its usage")
+        if command is not None and command.arguments and name not in below:
+            parser.add_argument("word", nargs="*", choices=_positionals(command, words) or None)
+    return root
 
 
-def _words(of: Flag | Command, vocabularies: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    if isinstance(of.choices, tuple):
-        return of.choices
-    return vocabularies.get(of.choices, ())
+def _add_flag(parser: ArgumentParser, flag: Flag, words: Mapping[str, Iterable[str]]) -> None:
+    name, about = f"--{flag.name}", _text(flag.help)
+    if flag.kind == "bool":
+        parser.add_argument(name, action="store_true", help=about)
+        return
+    added: Any = parser.add_argument(
+        name,
+        action="append" if flag.kind == "many" else "store",
+        help=about,
+        metavar=flag.value or flag.name,
+        choices=_usable(
+            words.get(flag.choices, ()) if isinstance(flag.choices, str) else flag.choices
+        )
+        or None,
+    )
+    if flag.choices in ("directory", "file"):
+        import shtab
+
+        added.complete = shtab.DIRECTORY if flag.choices == "directory" else shtab.FILE
 
 
-def _flags(command: Command) -> str:
-    return " ".join([*(f"--{flag.name}" for flag in command.flags), "--help"])
+def _positionals(command: Command, words: Mapping[str, Iterable[str]]) -> list[str]:
+    if "|" in command.arguments and "<" not in command.arguments:  # fixed words: `bash|zsh`
+        return _usable(command.arguments.split("|"))
+    if isinstance(command.choices, str):
+        return _usable(words.get(command.choices, ()))
+    return _usable(command.choices)
 
 
-def _valued(commands: Iterable[Command]) -> Iterable[tuple[Command, Flag]]:
-    return ((c, flag) for c in commands for flag in c.flags if flag.kind != "bool")
+def _usable(words: Iterable[str]) -> list[str]:
+    """Return the words that stand for themselves in every shell: shtab does not quote them."""
+    return [
+        word
+        for word in words
+        if word and all(each.isalnum() or each in "-_.:@+,/" for each in word)
+    ]
 
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _paths(commands: Sequence[Command]) -> list[str]:
-    """Every group and command by its name: what the words before the cursor may amount to."""
-    groups = _groups(commands, {})
-    return [name for name in dict.fromkeys([*groups, *(c.name for c in commands)]) if name]
+def _text(about: str) -> str:
+    return about.replace("%", "%%")  # argparse fills in `%(prog)s`
 
 
-def _bash(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]) -> str:
-    kinds = {"directory": "-d", "file": "-f"}
-    values = []
-    for command, flag in _valued(commands):
-        kind = kinds.get(flag.choices) if isinstance(flag.choices, str) else None
-        words = " ".join(_words(flag, vocabularies))
-        action = f"paths={kind}" if kind else f"words={_quoted(words)}"
-        pattern = "|".join(_quoted(f"{command.name}:{dash}{flag.name}") for dash in ("--", "-"))
-        values.append(f"    {pattern}) {action}; value=1 ;;")
-    follow = [
-        f"    {_quoted(g)}) words={_quoted(' '.join(w))} ;;"
-        for g, w in _groups(commands, vocabularies).items()
-    ]
-    flags = [f"    {_quoted(c.name)}) flags={_quoted(_flags(c))} ;;" for c in commands]
-    return f"""\
-# bash completion for {PROGRAM}; written by `{PROGRAM} completion bash`
-_{PROGRAM}() {{
-  local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}"
-  local at='' word words='' flags='--help' paths='' value='' ended='' before='' i IFS=$' \\t\\n'
-  COMPREPLY=()
-  # bash makes a word of the = in --flag=value, unless COMP_WORDBREAKS was changed
-  if [[ $cur == -*=* ]]; then
-    prev="${{cur%%=*}}" before="${{cur%%=*}}=" cur="${{cur#*=}}"
-  elif [[ $cur == '=' ]]; then
-    cur=''
-  elif [[ $prev == '=' && $COMP_CWORD -gt 1 ]]; then
-    prev="${{COMP_WORDS[COMP_CWORD-2]}}"
-  fi
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word="${{COMP_WORDS[i]}}"
-    if [[ $word == '--' ]]; then ended=1; break; fi
-    case "${{at:+$at }}$word" in
-{_case(_paths(commands), "      ")}) at="${{at:+$at }}$word" ;;
-    esac
+# What shtab's scripts for bash and zsh do not know of a line, and ours must: `-flag` is `--flag`,
+# `--flag=value` is a flag with its value (bash makes three words of it), and behind `--` nothing is
+# offered. So each is given the line as it would be written with `--flag value` alone. Fish parts
+# `--flag=value` and heeds `--` by itself; how it reads a line cannot be changed, so there the values
+# of `-flag` are not offered.
+_BASH = """
+FUNCTION() {
+  local word before='' value='' i last=$COMP_CWORD
+  local -a line=("${COMP_WORDS[0]}")
+  for ((i = 1; i <= last; i++)); do
+    word="${COMP_WORDS[i]}"
+    if [[ $word == '--' && $i -lt $last ]]; then COMPREPLY=(); return 0; fi
+    if [[ $word == '=' ]]; then
+      [[ $i -lt $last ]] || line+=('')
+      continue
+    fi
+    [[ $word != -[!-]* ]] || word="-$word"
+    if [[ $word == --*=* ]]; then
+      [[ $i -eq $last ]] || continue
+      before="${COMP_WORDS[i]%%=*}=" value="${word#*=}"
+      line+=("${word%%=*}")
+      word="$value"
+    fi
+    line+=("$word")
   done
-  [[ ! $ended ]] || return 0
-  case "$at:$prev" in
-{_lines(values)}
-  esac
-  if [[ ! $value ]]; then
-    case "$at" in
-{_lines(follow)}
-    esac
-    case "$at" in
-{_lines(flags)}
-    esac
-    [[ $cur != -* ]] || words="$flags"
-  fi
-  if [[ $paths ]]; then
-    compopt -o filenames >/dev/null 2>&1 || :
-    words="$(compgen "$paths" -P "$before" -- "$cur")" || :
-  else
-    words="$(compgen -W "$words" -P "$before" -- "$cur")" || :
-  fi
-  while IFS= read -r word; do
-    [[ ! $word ]] || COMPREPLY+=("$word")
-  done <<< "$words"
-}}
-complete -F _{PROGRAM} {PROGRAM}
+  local -a COMP_WORDS=("${line[@]}")
+  local COMP_CWORD=$((${#line[@]} - 1))
+  _shtabFUNCTION
+  for i in ${COMPREPLY[@]+"${!COMPREPLY[@]}"}; do COMPREPLY[i]="$before${COMPREPLY[i]}"; done
+}
+complete -F FUNCTION NAME
 """
 
-
-def _zsh(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]) -> str:
-    kinds = {"directory": "_files -/", "file": "_files"}
-    values = []
-    for command, flag in _valued(commands):
-        kind = kinds.get(flag.choices) if isinstance(flag.choices, str) else None
-        words = " ".join(map(_quoted, _words(flag, vocabularies)))
-        action = kind or (f"compadd -- {words}" if words else "_message value")
-        pattern = "|".join(_quoted(f"{command.name}:{dash}{flag.name}") for dash in ("--", "-"))
-        values.append(f"    {pattern}) {action}; return ;;")
-    summaries = {command.name: command.summary for command in commands}
-    follow = []
-    for group, names in _groups(commands, vocabularies).items():
-        described = " ".join(
-            _quoted(_described(name, summaries.get(f"{group} {name}".strip(), "")))
-            for name in names
-        )
-        follow.append(f"    {_quoted(group)}) found=({described}) ;;")
-    flags = []
-    for command in commands:
-        pairs = [
-            *((f"--{flag.name}", flag.help) for flag in command.flags),
-            ("--help", "its usage"),
-        ]
-        described = " ".join(_quoted(_described(*pair)) for pair in pairs)
-        flags.append(f"    {_quoted(command.name)}) found=({described}) ;;")
-    return f"""\
-#compdef {PROGRAM}
-# zsh completion for {PROGRAM}; written by `{PROGRAM} completion zsh`
-_{PROGRAM}() {{
-  local at='' word prev="${{words[CURRENT-1]}}" i
-  local -a found
+_ZSH = """\
+FUNCTION() {
+  local word
+  local -i i
+  local -a line=("${words[1]}")
   for ((i = 2; i < CURRENT; i++)); do
-    word="${{words[i]}}"
-    [[ $word == '--' ]] && return
-    case "${{at:+$at }}$word" in
-{_case(_paths(commands), "      ")}) at="${{at:+$at }}$word" ;;
+    word="${words[i]}"
+    case "$word" in
+      --) return 1 ;;
+      -*=*) continue ;;
+      -[^-]*) word="-$word" ;;
     esac
+    line+=("$word")
   done
   if [[ $PREFIX == -*=* ]]; then
-    prev="${{PREFIX%%=*}}"
-    compset -P '*='
+    word="${PREFIX%%=*}"
+    [[ $word == --* ]] || word="-$word"
+    line+=("$word")
+    compset -P 1 '*='
   fi
-  case "$at:$prev" in
-{_lines(values)}
-  esac
-  if [[ $PREFIX == -* ]]; then
-    found=('--help:its usage')
-    case "$at" in
-{_lines(flags)}
-    esac
-    _describe -o flag found
-  else
-    case "$at" in
-{_lines(follow)}
-    esac
-    _describe command found
-  fi
-}}
-if [[ "${{funcstack[1]}}" == _{PROGRAM} ]]; then
-  _{PROGRAM} "$@"
+  words=("${line[@]}" "$PREFIX$SUFFIX")
+  CURRENT=$#words
+  _shtabFUNCTION
+}
+# Within `eval` shtab's script registers itself; else it would complete at once.
+eval TREE
+if [[ "${funcstack[1]}" == FUNCTION ]]; then
+  FUNCTION "$@"
 else
-  compdef _{PROGRAM} {PROGRAM}
+  compdef FUNCTION NAME
 fi
 """
-
-
-def _fish(commands: Sequence[Command], vocabularies: Mapping[str, Sequence[str]]) -> str:
-    summaries = {command.name: command.summary for command in commands}
-    lines = []
-    for group, names in _groups(commands, vocabularies).items():
-        for name in names:
-            summary = summaries.get(f"{group} {name}".strip(), "")
-            lines.append(_fish_line(group, f"-a {_fish_quoted(name)}", summary))
-    for command in commands:
-        for flag in command.flags:
-            words = " ".join(_words(flag, vocabularies))
-            if flag.kind == "bool":
-                value = ""
-            elif flag.choices == "directory":
-                value = " -x -a '(__fish_complete_directories)'"
-            elif flag.choices == "file":
-                value = " -r -F"
-            else:
-                value = f" -x -a {_fish_quoted(words)}" if words else " -x"
-            lines.append(_fish_line(command.name, f"-l {flag.name}{value}", flag.help))
-    return f"""\
-# fish completion for {PROGRAM}; written by `{PROGRAM} completion fish`
-function __{PROGRAM}_at
-  set -l at ''
-  set -l words (commandline -opc)
-  set -e words[1]
-  for word in $words
-    switch (string trim -- "$at $word")
-      case {" ".join(map(_fish_quoted, _paths(commands)))}
-        set at (string trim -- "$at $word")
-    end
-  end
-  test "$at" = "$argv[1]"
-end
-complete -c {PROGRAM} -f
-complete -c {PROGRAM} -s h -l help -d 'its usage'
-{_lines(lines)}
-"""
-
-
-def _fish_line(at: str, what: str, about: str) -> str:
-    condition = _fish_quoted(f"__{PROGRAM}_at {_fish_quoted(at)}")
-    return f"complete -c {PROGRAM} -n {condition} {what} -d {_fish_quoted(about)}"
-
-
-def _fish_quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _described(name: str, about: str) -> str:
-    return f"{name}:{about}" if about else name
-
-
-def _case(names: Sequence[str], indent: str) -> str:
-    return indent + "|".join(map(_quoted, names))
-
-
-def _lines(lines: Sequence[str]) -> str:
-    return "\n".join(lines)
