@@ -87,6 +87,18 @@ def test_directories_are_recorded_in_their_order(log: Events) -> None:
     assert (list(timeline.cwds), timeline.cwd) == (["/srv/app/a", "/srv/app/b"], "/srv/app/a")
 
 
+def test_first_releases_name_the_call_a_subagent_works_for(log: Events) -> None:
+    """Events of a sub-agent that have no `agentId` yet name their call: entries of which only the time counts."""
+    log.start("c1", "task", arguments={"prompt": "look"}, parentToolCallId=None)
+    log.start("c2", "bash", parentToolCallId="c1")
+    log.complete("x\n<exited with exit code 1>", "c2", parentToolCallId="c1")
+    log.add("assistant.message", {"content": "sub", "model": "m", "parentToolCallId": "c1"})
+    log.complete("It looked.", "c1", parentToolCallId="")
+    timeline = log.told()
+    assert [(call.tool, call.status) for call in log.calls()] == [("task", "ok")]
+    assert (timeline.final_excerpt, timeline.model, timeline.counts().entries) == ("", "", 5)
+
+
 @pytest.mark.parametrize(
     ("type", "data", "model"),
     [

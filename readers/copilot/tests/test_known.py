@@ -59,6 +59,12 @@ def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[s
         ("bash", "<command started in background with shellId: w1>", False),
         ("read_bash", "<command with id: w1 stopped>", False),
         ("bash", "<html>", False),
+        ("read_bash", "<command with id: w1 exited with exit code 3>", False),
+        ("bash", "<exited with error: spawn>", False),
+        ("bash", "<shellId: 0 exited with error: spawn>", False),
+        ("bash", "<command started in detached background with shellId: w1>", False),
+        ("bash", "<command with shellId: w1 is already running, wait for output>", False),
+        ("stop_bash", "<left with exit code 3>", False),
     ],
 )
 def test_a_new_last_line_of_a_shell_is_told(tool: str, content: str, unknown: bool) -> None:

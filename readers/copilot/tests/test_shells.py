@@ -23,6 +23,7 @@ RUNNING = (
     "<command with shellId: {} is still running after 30 seconds. The command is still running. "
     "Use read_bash to continue waiting for output, or stop_bash to stop it.>"
 )
+DETACHED = "<command started in detached background with shellId: {}>"
 MOVED = (
     "<command with shellId: {} moved to background by the user. You will be automatically "
     "notified when it completes.>"
@@ -37,6 +38,8 @@ FIXED = (
     RUNNING.format("w1"),
     MOVED.format("w1"),
     "<command with id: w1 stopped>",
+    "<command with id: w1 exited with exit code 5>",
+    "<exited with error: spawn>",
     "<sandbox is active x>",
     "<this failure may be caused by the sandbox>",
     "Permission denied and could not request permission from user",
@@ -68,6 +71,8 @@ def ended(calls: list[Call]) -> list[tuple[str | None, int | None]]:
         ("ls: nope\n<exited with exit code 1>", 1),
         ("no rule\n<exited with exit code 2>\n", 2),
         ("<exited with exit code 1>\n<exited with exit code 0>", None),
+        ("dying\n<command with id: w1 exited with exit code 3>", 3),
+        ("<command with id: w1 exited with exit code 3>\n<exited with exit code 0>", None),
         ("<exited with exit code 1>\nmore", None),
         (" <exited with exit code 1>", None),
         ("<exited with exit code >", None),
@@ -77,8 +82,8 @@ def ended(calls: list[Call]) -> list[tuple[str | None, int | None]]:
 def test_the_closing_line_of_older_releases(
     log: Events, tool: str, text: str, code: int | None
 ) -> None:
-    """From 1.0.10 to 1.0.40 the line names no shell."""
-    log.start("c1", tool)
+    """Up to 1.0.54 the line names no shell, or names it otherwise where it is read."""
+    log.start("c1", tool, arguments={"shellId": "w1"})
     log.complete(text)
     assert ended(log.calls()) == [("error" if code else "ok", code)]
 
@@ -90,6 +95,7 @@ def test_the_closing_line_of_older_releases(
         ({"shellId": "w1"}, ("error", 3)),
         ({"shellId": "w2"}, ("ok", None)),
         ({"shellId": 1}, ("ok", None)),
+        ({"shellId": ["w1"]}, ("ok", None)),
         ({}, ("ok", None)),
         ("w1", ("ok", None)),
     ],
@@ -98,9 +104,17 @@ def test_a_closing_line_is_of_the_shell_that_is_read(
     log: Events, tool: str, arguments: Any, want: tuple[str, int | None]
 ) -> None:
     """A tool that reads a shell ends as the command in that shell did, and in no other."""
-    log.start("c1", tool, arguments=arguments)
-    log.complete("dying\n" + CLOSED.format("w1"))
-    assert ended(log.calls()) == [want]
+    for id, line in (("c1", CLOSED), ("c2", "<command with id: {} exited with exit code 3>")):
+        log.start(id, tool, arguments=arguments)
+        log.complete("dying\n" + line.format("w1"), id)
+    assert ended(log.calls()) == [want, want]
+
+
+def test_a_shell_may_be_named_by_a_number(log: Events) -> None:
+    """A model may give a number for a name; the harness takes it as a text."""
+    log.start("c1", "read_bash", arguments={"shellId": 7})
+    log.complete(CLOSED.format("7"))
+    assert ended(log.calls()) == [("error", 3)]
 
 
 @pytest.mark.parametrize("tool", ["view", "stop_bash", "list_bash", "mcp-read_bash"])
@@ -111,7 +125,7 @@ def test_other_tools_have_no_closing_line(log: Events, tool: str) -> None:
     assert ended(log.calls()) == [("ok", None)]
 
 
-@pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED])
+@pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED, DETACHED])
 @pytest.mark.parametrize("tool", ["bash", "read_bash"])
 def test_a_command_that_goes_on_is_ok(log: Events, last: str, tool: str) -> None:
     """While a command runs its call is ok, whatever it printed."""
@@ -120,7 +134,7 @@ def test_a_command_that_goes_on_is_ok(log: Events, last: str, tool: str) -> None
     assert ended(log.calls()) == [("ok", None)]
 
 
-@pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED])
+@pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED, DETACHED])
 def test_a_notification_fails_the_call_that_started_the_shell(log: Events, last: str) -> None:
     """The harness's notification is the result of the command; it is told where the notification is."""
     background(log, last)
@@ -208,7 +222,7 @@ def test_printed_lines_change_no_exit_code(text: str, code: int) -> None:
         assert outcome(data, shell=False, reads="w1") == want
 
 
-@given(printed, st.sampled_from([STARTED, RUNNING, MOVED]))
+@given(printed, st.sampled_from([STARTED, RUNNING, MOVED, DETACHED]))
 def test_printed_lines_end_no_running_command(text: str, last: str) -> None:
     """Whatever a command printed before, while it goes on it has no exit code."""
     content = f"{text}\n{last.format('w2')}"

@@ -114,6 +114,47 @@ def test_what_nobody_typed_is_no_prompt(log: Written, content: Any) -> None:
     assert (log.prompts(), log.told().counts().entries) == ([], 1)
 
 
+LOOP = "System: Potential loop detected. Details: x. Please take a step back x"
+BACKGROUND = (
+    "Background execution update:\n<background_output>\n[Background command completed]\n"
+    "</background_output>\n\nA previously backgrounded execution has completed. x"
+)
+INSTRUCTION = "Internal instruction: x"
+HINTS = f"User hints:\n<user_input>\n- skip the docs\n- be quick\n</user_input>\n\n{INSTRUCTION}"
+UPDATE = f"User steering update:\n<user_input>\nskip the docs\n</user_input>\n{INSTRUCTION}"
+
+
+@pytest.mark.parametrize("text", ["System: Please continue.", LOOP, BACKGROUND])
+def test_what_the_harness_tells_the_model_is_no_prompt(log: Written, text: str) -> None:
+    """Alone, as a string, or beside the answers of tools; what a person typed beside it is one."""
+    log.user(text)
+    log.message("user", text)
+    log.message("user", [{"functionResponse": {}}, {"text": text}])
+    assert log.prompts() == []
+    beside = log.user(text, "and now the docs")
+    prompts = [each for each in log.told().entries if each.kind == "prompt"]
+    assert [(each.span, each.summary) for each in prompts] == [(beside, "and now the docs")]
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"), [(HINTS, "- skip the docs"), (UPDATE, "skip the docs")]
+)
+def test_words_typed_while_the_model_was_busy_are_a_prompt(
+    log: Written, text: str, summary: str
+) -> None:
+    """The harness passes them on in words of its own, which are not the person's."""
+    log.message("user", [{"functionResponse": {}}, {"text": text}])
+    assert [entry.summary for entry in log.told().entries] == [summary]
+
+
+@pytest.mark.parametrize("text", [LOOP, BACKGROUND, HINTS, UPDATE, "System: Please continue."])
+def test_words_that_quote_the_harness_are_a_prompt(log: Written, text: str) -> None:
+    """What only starts, ends or goes on so is typed by a person."""
+    typed = [f"What is this? {text}", text[: len(text) // 2], f"{text[:8]} {text[8:]}"]
+    spans = [log.user(words) for words in typed]
+    assert log.prompts() == spans
+
+
 def test_text_beside_an_answer_is_a_prompt(log: Written) -> None:
     """A record of an answer and a text is what a person typed."""
     answer = {"functionResponse": {}, "text": "its own"}

@@ -54,6 +54,8 @@ def wrapped(text: str, before: str = "") -> str:
         ("error", "Tool execution blocked: house rule: not on a Friday", "denied"),
         ("error", UNASKED % "Shell", "denied"),
         ("error", UNASKED % "Replace a text", "denied"),
+        ("error", 'Tool execution for "Shell" denied by policy.', "denied"),
+        ("error", 'Tool execution for "Shell" denied by policy. Why?', "error"),
         ("error", UNASKED % "Shell" + " It is not.", "error"),
         ("error", UNASKED % 'a" and "b', "error"),
         ("error", f"MCP tool 'x' reported tool error: {BLOCKED}", "error"),
@@ -218,6 +220,67 @@ def test_a_printed_trailer_is_no_trailer(ended: Callable[..., Any], display: Any
     assert ended(text, resultDisplay=display) == ("ok", None)
     assert ended(text) == ("error", 9)
     assert ended(text, resultDisplay={"x": 1}) == ("error", 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "status", "told"),
+    [
+        ("exit_plan_mode", "Plan rejected. No feedback provided.\n\nThe plan", "success", "denied"),
+        ("exit_plan_mode", "Plan rejected. User feedback: smaller\n", "success", "denied"),
+        ("exit_plan_mode", "Plan rejected. User feedback: x", "error", "error"),
+        ("exit_plan_mode", "Plan approved. Plan rejected.", "success", "ok"),
+        ("read_file", "Plan rejected. User feedback: smaller", "success", "ok"),
+        (SHELL, "Plan rejected. User feedback: smaller", "success", "ok"),
+    ],
+)
+def test_a_rejected_plan_is_denied(
+    log: Written, call: Make, name: str, text: str, status: str, told: str
+) -> None:
+    """The harness's own tool answers that the user rejects the plan; another's answer is content."""
+    log.gemini("", call(text, status, name=name))
+    assert [each.status for each in log.calls()] == [told]
+
+
+SAID = (
+    ("Command was automatically cancelled because it exceeded the timeout of 5.0 minutes", "error"),
+    ("Command was cancelled by user before it could complete.", "interrupted"),
+    ("Command was cancelled by user before it could start.", "interrupted"),
+    ("Command injection detected: command substitution", "error"),
+    ("Command is running in background. PID: 7. Initial output:", "ok"),
+    ("Command moved to background (PID: 7). Output hidden.", "ok"),
+)
+
+
+@pytest.mark.parametrize(("words", "status"), SAID)
+@pytest.mark.parametrize("printed", ["", "\nExit Code: 5", "\nSignal: 9\nProcess Group PGID: 4"])
+def test_what_the_harness_says_of_a_command(
+    ended: Callable[..., Any], words: str, status: str, printed: str
+) -> None:
+    """Without an output that ended there is no trailer: what stands below was printed."""
+    for text in (words + printed, wrapped(words + printed)):
+        assert ended(text) == (status, None)
+        assert ended(text, resultDisplay="x") == (status, None)
+        assert ended(text, "error") == ("error", None)
+        assert ended(text, "cancelled") == ("interrupted", None)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from([words for words, _ in SAID]), min_size=1), st.booleans())
+def test_a_command_that_prints_what_the_harness_says(
+    ended: Callable[..., Any], lines: list[str], failed: bool
+) -> None:
+    """What stands behind `Output: ` was printed, whatever it says."""
+    printed = "\n".join(lines)
+    text = f"Output: {printed}{chr(10)}Exit Code: 3" if failed else f"Output: {printed}"
+    for result in (text, wrapped(text)):
+        assert ended(result, resultDisplay=printed) == (("error", 3) if failed else ("ok", None))
+
+
+def test_a_display_of_the_whole_result_says_nothing(ended: Callable[..., Any]) -> None:
+    """In debug mode the harness displays the result with its trailer, which the command did not print."""
+    text = "Output: boom\nExit Code: 2\nProcess Group PGID: 7"
+    assert ended(wrapped(text), resultDisplay=text) == ("error", 2)
+    assert ended(text, resultDisplay=text) == ("error", 2)
 
 
 @pytest.mark.parametrize("code", [1 << 63, -(1 << 63) - 1, 1 << 64, 10**4000])

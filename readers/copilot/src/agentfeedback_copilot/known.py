@@ -12,6 +12,12 @@ _PERMISSIONS = """
     denied-by-content-exclusion-policy denied-by-permission-request-hook denied-by-rules
     denied-interactively-by-user denied-no-approval-rule-and-could-not-request-from-user
     """
+#: What the harness may tell the model by itself; likewise.
+_NOTIFICATIONS = """
+    agent_completed agent_idle instruction_discovered new_inbox_message shell_completed
+    shell_detached_completed
+    """
+
 _DATA = {
     "abort": Fields("reason"),
     "assistant.message": Fields(
@@ -78,7 +84,7 @@ _DATA = {
         inside={
             "kind": Fields(
                 "description exitCode shellId type",
-                words={"type": "agent_completed agent_idle shell_completed"},
+                words={"type": _NOTIFICATIONS},
             )
         },
     ),
@@ -88,7 +94,10 @@ _DATA = {
         shellExecution success toolCallId toolTelemetry turnId
         """,
         inside={
-            "error": Fields("code message", words={"code": "denied failure rejected"}),
+            "error": Fields(
+                "code message",
+                words={"code": "cancelled denied failure interrupted rejected timeout"},
+            ),
             "result": Fields("content contents detailedContent structuredContent"),
             "shellExecution": Fields("cwd exitCode outputPreview"),
         },

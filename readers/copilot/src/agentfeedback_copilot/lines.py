@@ -37,6 +37,7 @@ class Data(Record, rename="camel"):
     source: str | None = None
     is_autopilot_continuation: bool | None = None
     tool_call_id: str | None = None
+    parent_tool_call_id: str | None = None
     tool_name: str | None = None
     arguments: Raw = Raw()
     shell_tool_info: Raw = Raw()
@@ -61,7 +62,7 @@ class Arguments(Record, rename="camel"):
     """What a tool was given, as far as it matters: the shell command, and the shell it is about."""
 
     command: str | None = None
-    shell_id: str | None = None
+    shell_id: str | int | None = None
 
 
 class Notification(Record, rename="camel"):

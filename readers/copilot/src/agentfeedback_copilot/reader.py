@@ -101,10 +101,12 @@ class _Events:
 
     def tell(self, event: Event) -> None:
         verb = _VERBS.get(event.type)
-        if verb is None or event.agent_id:  # what a sub-agent does is no part of the conversation
+        data = event.data or _NOTHING
+        # What a sub-agent does is no part of the conversation; the first releases name only the call it works for.
+        if verb is None or event.agent_id or data.parent_tool_call_id:
             self._timeline.entry(event.id or None, event.timestamp)
         else:
-            verb(self, event, event.data or _NOTHING)
+            verb(self, event, data)
 
     def _resume(self, event: Event, data: Data) -> None:
         self._left_running.clear()  # shells end with the process, and another uses their names again
@@ -140,7 +142,8 @@ class _Events:
         told = self._timeline.call(id, tool, input=given or None, command=command)
         if told and id is not None:
             shell = tool in SHELLS or not _is_absent(data.shell_tool_info)
-            reads = (known.shell_id if known is not None else None) or ""
+            named = known.shell_id if known is not None else None
+            reads = str(named) if named is not None and tool in SHELL_READERS else ""
             self._running[id] = _Called(shell, reads if tool in SHELL_READERS else None)
 
     def _complete(self, event: Event, data: Data) -> None:

@@ -15,7 +15,9 @@ SHELL_READERS = ("read_bash", "read_powershell", "write_bash", "write_powershell
 
 #: The line with which the harness closes the output of a shell.
 _CLOSING = re.compile(
-    r"<(?:(?:detached command with )?shellId: (?P<shell>[^\n]*) completed|exited)"
+    r"<(?:(?:detached command with )?shellId: (?P<shell>[^\n]*) completed"
+    r"|command with id: (?P<read>[^\n]*) exited"
+    r"|exited)"
     r" with exit code (?P<code>-?[0-9]+)>\s*",
     re.ASCII,
 )
@@ -23,17 +25,26 @@ _CLOSING = re.compile(
 _REMARKS = ("<sandbox is active ", "<this failure may be caused by t")
 #: The last line of a result whose command goes on running in a shell.
 _GOES_ON = re.compile(
-    r"<command (?:started in background with shellId: (?P<started>[^\n]*)"
+    r"<command (?:started in (?:detached )?background with shellId: (?P<started>[^\n]*)"
     r"|with shellId: (?P<kept>[^\n]*?) (?:is still running after |moved to background by the user)[^\n]*)>\s*",
     re.ASCII,
 )
-#: What else the harness may say in the last line: of `stop_bash`, and of shells there are none of.
+#: What else the harness may say in the last line.
 _NO_RESULT = re.compile(
-    r"<command with id: [^\n]* stopped>\s*|<no active shell sessions>\s*", re.ASCII
+    r"<(?:command with (?:id|shellId): [^\n]* (?:stopped"
+    r"|was started with detach: true [^\n]*"
+    r"|is already running, [^\n]*"
+    r"|is running in the background [^\n]*)"
+    r"|unable to send input\. [^\n]*"
+    r"|(?:shellId: [^\n]* )?exited with error: [^\n]*"
+    r"|no active shell sessions)>\s*",
+    re.ASCII,
 )
 #: What a last line of the harness looks like.
 _LIKE_OURS = re.compile(r"<[^<>\n]*(?:exit code|shell|command)[^<>\n]*>\s*", re.ASCII)
 _DENIED = ("rejected", "denied")
+#: What the harness closes a call with that was open when its process ended, or that its program cancelled.
+_INTERRUPTED = ("interrupted", "cancelled")
 #: Digits of the longest exit code that counts, one of 64 bits.
 _MOST_DIGITS = 19
 
@@ -71,6 +82,8 @@ def outcome(data: Data, *, shell: bool, reads: str | None = None) -> Outcome:
             code = code if recorded is None else recorded
     if not data.success and error is not None and error.code in _DENIED:
         return Outcome("denied", content)
+    if not data.success and error is not None and error.code in _INTERRUPTED:
+        return Outcome("interrupted", content)
     if data.success and not code:
         return Outcome("ok", content, running=running)
     return Outcome("error", content, code or None)
@@ -83,7 +96,10 @@ def without_closing(content: str, *, of: str | None = None) -> tuple[str, int | 
     """
     start, line = _last_line(content)
     closing = _CLOSING.fullmatch(line)
-    if closing is None or (of is not None and closing["shell"] not in (None, of)):
+    if closing is None:
+        return content, None
+    shell = closing["shell"] if closing["read"] is None else closing["read"]
+    if of is not None and shell not in (None, of):
         return content, None
     digits = closing["code"]
     short = len(digits.lstrip("-")) <= _MOST_DIGITS

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentfeedback.reading import Sink, decoder
 from agentfeedback_gemini_cli.lines import (
     Arguments,
@@ -15,15 +13,10 @@ from agentfeedback_gemini_cli.lines import (
     texts,
 )
 from agentfeedback_gemini_cli.results import outcome
+from agentfeedback_gemini_cli.typed import typed_text
 
 #: How the part of a `user` message starts and ends that the harness puts before the conversation.
 _CONTEXT = ("<session_context>\n", "</session_context>")
-#: Starts of `user` texts that the harness wrote itself.
-_HARNESS_WROTE = (
-    "I ran the following shell command:\n```sh",
-    "- **Workspace Directories:**\n",
-)
-_SLASH_COMMAND = re.compile(r"\s*/[A-Za-z][A-Za-z0-9_-]*(?!\S)", re.ASCII)
 _SUBAGENT = "subagent"
 #: Stands in ids of calls, where no decoded text can hold it (D4).
 _APART = "\ud800"
@@ -102,14 +95,11 @@ class Conversation:
 
     def _user(self, line: Line, id: str) -> None:
         parts = texts(line.content)
-        text = "\n".join(parts)
         copied = self._is_copy_of_user(line.content, parts)
         self._known.update(map(hash, parts))
         self._entry(line, id)
-        if copied or only_responses(line.content) or not self._typed:
-            return
-        if not text.startswith(_HARNESS_WROTE) and _SLASH_COMMAND.match(text) is None:
-            self._timeline.prompt(text)
+        if not copied and not only_responses(line.content) and self._typed:
+            self._timeline.prompt(typed_text(parts))
 
     def _is_copy_of_user(self, content: str | list[Part] | None, parts: list[str]) -> bool:
         if any(part.startswith(_CONTEXT[0]) and part.endswith(_CONTEXT[1]) for part in parts):

@@ -20,11 +20,15 @@ _DENIED: dict[Status, tuple[str, ...]] = {
     "interrupted": ("[Operation Cancelled] Reason: User denied execution.",),
     "error": ("Tool execution denied by policy.", "Tool execution blocked: "),
 }
-#: The result of a call that needs a confirmation where nobody can give one; the tool is named as it calls itself.
-_NOBODY_TO_ASK = re.compile(
-    r'Tool execution for "[^"\n]*" requires user confirmation,'
-    r" which is not supported in non-interactive mode\."
+#: The result of a call that a tool's own rule denies, or that needs a confirmation where nobody can give one; the
+#: tool is named as it calls itself.
+_DENIED_BY_NAME = re.compile(
+    r'Tool execution for "[^"\n]*" (?:denied by policy\.'
+    r"|requires user confirmation, which is not supported in non-interactive mode\.)"
 )
+#: The tool that asks whether a plan may be carried out, and how its answer starts where it may not.
+_PLAN = "exit_plan_mode"
+_PLAN_REJECTED = ("Plan rejected. User feedback: ", "Plan rejected. No feedback provided.")
 #: How the result of a call starts that was broken off.
 _BROKEN_OFF = "[Operation Cancelled] Reason: Operation cancelled by user"
 #: How the harness starts what it says of a call that it did not run, or broke off.
@@ -49,13 +53,16 @@ def outcome(call: ToolCall) -> Outcome | None:
     if status is None:
         return None
     text = _text(call)
-    if _is_refusal(status, text):
+    plan_rejected = status == "ok" and call.name == _PLAN and text.startswith(_PLAN_REJECTED)
+    if plan_rejected or _is_refusal(status, text):
         return Outcome("denied", text)
     if status == "ok":
         status = _of_subagent(call.result_display)
     if call.name != _SHELL:
         return Outcome(status, text)
-    text = shell.unwrapped(text)
+    text, said = shell.unwrapped(text)
+    if said is not None:
+        return Outcome(said if status == "ok" else status, text)
     if status != "interrupted":
         failed, code = _of_shell(text, call.result_display)
         if failed:
@@ -75,7 +82,7 @@ def _is_refusal(status: Status, text: str) -> bool:
     # At its start: a server's words, and what a command printed, come behind words of the harness.
     if text.startswith(_DENIED.get(status, ())):
         return True
-    return status == "error" and _NOBODY_TO_ASK.fullmatch(text) is not None
+    return status == "error" and _DENIED_BY_NAME.fullmatch(text) is not None
 
 
 def _text(call: ToolCall) -> str:
@@ -108,7 +115,7 @@ def _of_shell(text: str, display: Raw) -> tuple[bool, int | None]:
     if not told[0]:
         return told
     shown = loads(bytes(display))
-    if isinstance(shown, str):
+    if isinstance(shown, str) and not shell.is_whole_result(shown, text):
         starts = shell.written_by_harness(text, starts, shown, exact=True)
     elif isinstance(shown, list):
         starts = shell.written_by_harness(text, starts, _screen(shown), exact=False)

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import re
 
+from agentfeedback.reading import Status
+
 _OPENING = "<untrusted_context>\n"
 _CLOSING = "</untrusted_context>"
 #: What the harness makes of a closing tag that the command printed.
 _ESCAPED_CLOSING = "&lt;/untrusted_context&gt;"
 _CUT_SHORT = "Output too large."
+#: Stands before what a command printed.
 _OUTPUT = "Output: "
+#: How results start that are the harness's own words, and what they say of the command.
+_SAID: tuple[tuple[str, Status], ...] = (
+    ("Command was automatically cancelled because it exceeded the timeout of ", "error"),
+    ("Command was cancelled by user before it could ", "interrupted"),
+    ("Command injection detected: ", "error"),
+    ("Command is running in background. PID: ", "ok"),
+    ("Command moved to background (PID: ", "ok"),
+)
 
 _EXIT = "Exit Code: "
 _SIGNAL = "Signal: "
@@ -27,8 +38,12 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _COMPARED = 4096
 
 
-def unwrapped(text: str) -> str:
-    """The output and trailer of a shell result, without what the harness wraps around them."""
+def unwrapped(text: str) -> tuple[str, Status | None]:
+    """A shell result without what the harness wraps around it.
+
+    The second value is what the harness says where the text is its own, and not the output and
+    trailer of a command that ended.
+    """
     # By offsets: a text may be megabytes, and each step would copy it.
     start, end = 0, _end(text, len(text))
     opening = text.find("\n") + 1 if text.startswith(_CUT_SHORT) else 0
@@ -37,10 +52,13 @@ def unwrapped(text: str) -> str:
         start = opening + len(_OPENING)
         if text.endswith(_CLOSING, start, end):
             end = _end(text, end - len(_CLOSING))
+    said = None
     if text.startswith(_OUTPUT, start):
         start += len(_OUTPUT)
+    else:
+        said = next((status for words, status in _SAID if text.startswith(words, start)), None)
     inner = text[start:end]
-    return inner.replace(_ESCAPED_CLOSING, _CLOSING) if wrapped else inner
+    return inner.replace(_ESCAPED_CLOSING, _CLOSING) if wrapped else inner, said
 
 
 def trailer(text: str) -> list[int]:
@@ -93,6 +111,11 @@ def written_by_harness(text: str, starts: list[int], display: str, *, exact: boo
     if _ends_agree(before, shown):
         agreeing = len(starts)
     return starts if agreeing is None else starts[agreeing:]
+
+
+def is_whole_result(display: str, text: str) -> bool:
+    """Whether a display is the result itself (in the harness's debug mode): then it tells nothing of the output."""
+    return display.startswith(_OUTPUT) and display[len(_OUTPUT) :] == text
 
 
 def _end(text: str, end: int) -> int:
