@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from pathlib import Path
 
 import pytest
 
-from agentfeedback.config.file import Collect, load
+from agentfeedback.config.file import load
+from agentfeedback.config.keys import KEYS
 from agentfeedback.config.paths import Paths
+from agentfeedback.config.shape import Collect
 from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError
 
 ODD_DIRECTORIES = ["", "rel", "./rel", "~", "~/x", "~root/x"]
@@ -214,3 +217,30 @@ def test_a_collect_table_defaults_to_no_rule() -> None:
     """An empty table is no rule at all."""
     assert Collect().deny_paths == ()
     assert not Collect().opt_in_only
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("[detect]\nnudge = 1", "detect.nudge is not true or false"),
+        ("[detect]\nsame_tool = true", "detect.same_tool is not a whole number"),
+        ("[sessions]\nquiet = 30", "sessions.quiet is not a time like 90s, 30m, 12h or 2d"),
+        ("[sessions]\nquiet = 'soon'", "sessions.quiet: it is not a time like 90s, 30m, 12h or 2d"),
+        ("[sessions]\npush_batch = 0", "sessions.push_batch: it is not a whole number from 1 on"),
+        ("sessions = 3", "sessions is not a table"),
+    ],
+)
+def test_a_wrong_value_is_an_error_in_every_table(tmp_path: Path, line: str, problem: str) -> None:
+    """Whichever table a known key is in, a value of another type or one that it cannot have is named with its key."""
+    path = tmp_path / "config.toml"
+    path.write_text(line)
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        load(str(path))
+
+
+def test_every_key_has_its_default(tmp_path: Path) -> None:
+    """A file without a key says what `config` shows as its default."""
+    config = load(str(tmp_path / "missing.toml"))
+    for key in KEYS.values():
+        place = getattr(config, key.table) if key.table else config
+        assert (getattr(place, key.short) or None) == (key.default or None)

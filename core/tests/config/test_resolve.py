@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.config.file import Config, Context, load
+from agentfeedback.config.file import load
 from agentfeedback.config.resolve import VARIABLES, ResolvedSetting, resolve
+from agentfeedback.config.shape import Config, Context
 from agentfeedback.foundation.errors import ConfigError
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.config.file import Collect, Config
+from agentfeedback.config.shape import Collect, Config
 from agentfeedback.foundation.git.root import repository_root
 from agentfeedback.policy.gate import CollectGate, resolved_form
 from agentfeedback.policy.rules import METADATA_FAILED, Verdict
@@ -39,7 +39,7 @@ def gate(
         opt_in is not None,
         tuple(map(str, opt_in or ())),
     )
-    return CollectGate(Config(collect), tuple(homes), fold=fold)
+    return CollectGate(Config(collect=collect), tuple(homes), fold=fold)
 
 
 def before(gate: CollectGate, *directories: object) -> Verdict | None:

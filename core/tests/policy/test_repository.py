@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -200,10 +201,10 @@ def test_a_file_swapped_for_a_link_after_the_look_is_not_followed(
     kept.write_text(OFF)
     real = os.open
 
-    def swap(path: str, flags: int) -> int:
+    def swap(path: str, flags: int, **more: Any) -> int:
         file.unlink()
         file.symlink_to(kept)
-        return real(path, flags)
+        return real(path, flags, **more)
 
     monkeypatch.setattr(os, "open", swap)
     rules = repository_rules(str(tmp_path))
@@ -219,10 +220,10 @@ def test_a_file_swapped_for_a_pipe_after_the_look_does_not_block(
     file.write_text("")
     real = os.open
 
-    def swap(path: str, flags: int) -> int:
+    def swap(path: str, flags: int, **more: Any) -> int:
         file.unlink()
         os.mkfifo(file)
-        return real(path, flags)
+        return real(path, flags, **more)
 
     monkeypatch.setattr(os, "open", swap)
     assert repository_rules(str(tmp_path)).problem == "not a regular file"
@@ -234,7 +235,7 @@ def test_a_file_that_may_not_be_opened_is_ignored(
     """An unreadable file does not narrow collection; it does veto uploads."""
     (tmp_path / FILE).write_text(OFF)
 
-    def refuse(path: str, _: int) -> int:
+    def refuse(path: str, _: int, **more: Any) -> int:
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "open", refuse)

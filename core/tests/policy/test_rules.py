@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentfeedback.config.file import Collect
+from agentfeedback.config.shape import Collect
 from agentfeedback.policy.rules import (
     Policy,
     RepositoryRules,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfeedback.config.file import Collect, Config
+from agentfeedback.config.shape import Collect, Config
 from agentfeedback.config.toml_text import toml
 from agentfeedback.foundation.files import open_regular
 from agentfeedback.policy.gate import CollectGate
@@ -142,7 +142,7 @@ def test_padding_does_not_hide_a_link_from_the_policy(tmp_path: Path, filler: st
     """A path longer than the system takes is judged where it leads without what stands for nothing."""
     (tmp_path / "secret").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "secret")
-    gate = CollectGate(Config(Collect(deny_paths=(f"{tmp_path}/secret",))), ())
+    gate = CollectGate(Config(collect=Collect(deny_paths=(f"{tmp_path}/secret",))), ())
     padded = f"{tmp_path}/{filler * 5000}link"
     assert gate.before_open(Place(paths=(padded,))) is not None
     assert gate.after_read([padded]) is not None

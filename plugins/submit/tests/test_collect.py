@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.config.file import Context
+from agentfeedback.config.shape import Context
 from agentfeedback.foundation.git.config import harmless, parsed
 from agentfeedback.foundation.git.facts import git_facts, project_of, shown_remote
 from agentfeedback_submit.filing.collect import Collected, collect, folder_name

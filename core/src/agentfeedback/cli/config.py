@@ -128,7 +128,7 @@ def _setting(key: Key, tables: Mapping[str, Any], environ: Mapping[str, str]) ->
 
 
 def _tables(path: str) -> dict[str, Any]:
-    """The tables of the file, whose known keys have the form they must have. Raises `ConfigError`."""
+    """The tables of the file, whose known keys were checked when it was loaded. Raises `ConfigError`."""
     load(path)
     if not os.path.exists(path):
         return {}
@@ -136,17 +136,6 @@ def _tables(path: str) -> dict[str, Any]:
         tables = toml(regular_bytes(path))
     except (OSError, ValueError) as error:  # changed since it was loaded a moment ago
         raise ConfigError(f"config file {path} changed while it was read", "try again") from error
-    for key in KEYS.values():
-        place = tables.get(key.table, {}) if key.table else tables
-        if not isinstance(place, dict):
-            raise ConfigError(
-                f"config file {path} is not valid: {key.table} is not a table", "correct the file"
-            )
-        if key.editable and key.short in place and (problem := key.wrong(place[key.short])):
-            if place[key.short] == "":
-                continue  # an empty text is one that is not set
-            remedy = f"run agentfeedback config unset {key.name}, or correct the file"
-            raise ConfigError(f"config file {path} is not valid: {key.name}: {problem}", remedy)
     return tables
 
 

@@ -1,74 +1,28 @@
-"""Where the program's own files lie, and what `config.toml` says (details 3.5 and 11; platform details 1.2).
-
-What an environment variable or a key may hold is settled here once; nothing is written or created.
-"""
+"""What `config.toml` says, checked against its shape; nothing is written or created."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
-from attrs import field, frozen
+import msgspec
 
-from agentfeedback.config.toml_text import strings, toml
+from agentfeedback.config.keys import KEYS, Key
+from agentfeedback.config.shape import Config
+from agentfeedback.config.toml_text import toml
 from agentfeedback.foundation.errors import ConfigError, reason_of
 from agentfeedback.foundation.files import regular_bytes
 from agentfeedback.foundation.paths import dangling
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-@frozen(eq=False)
-class Collect:
-    """The `[collect]` table; paths are kept as written (details 11)."""
-
-    disabled: bool = False
-    deny_paths: tuple[str, ...] = ()
-    opt_in_only: bool = False
-    opt_in_paths: tuple[str, ...] = ()
-
-
-@frozen(eq=False)
-class Context:
-    """The `[context]` table: what is added to a submission's context, and the keys never collected."""
-
-    cwd: bool = False
-    drop: tuple[str, ...] = ()
-    app: str = ""
-    workspace: str = ""
-    url: str = ""
-    channel: str = ""
-    task_id: str = ""
-    workflow: str = ""
-
-
-#: The keys of `[context]` that are sent as given.
-CONTEXT_TEXTS = ("app", "workspace", "url", "channel", "task_id", "workflow")
-#: The keys at the top of the file; each is a string.
-TOP = ("url", "api_key", "machine", "model", "harness")
-
-
-@frozen(eq=False)
-class Config:
-    """What the program uses of `config.toml`; keys and tables it does not know are ignored.
-
-    An empty string is a key that is not set (`agentfeedback.config.resolve` adds flags and environment).
-    """
-
-    collect: Collect = Collect()
-    context: Context = Context()
-    url: str = ""
-    api_key: str = field(default="", repr=False)
-    machine: str = ""
-    model: str = ""
-    harness: str = ""
+#: Where msgspec says that something is wrong: `$.collect.deny_paths[1]` is the key `collect.deny_paths`.
+_PLACE = re.compile(r" - at `\$\.([^`\[]+)[^`]*`$")
 
 
 def load(path: str) -> Config:
     """The configuration in a file; a missing file is an empty one.
 
-    Raises `ConfigError` when the file cannot be read, is no regular file or not TOML, or holds a
-    known key of another type. A link that leads nowhere is such an error and not a missing file: a
+    Raises `ConfigError` when the file cannot be read, is not a regular file or not TOML, or holds a
+    known key of another type or with a value that it cannot have. A link that leads nowhere is such an error and not a missing file: a
     policy on a volume that is not there must not turn into no policy.
     """
     try:
@@ -84,63 +38,38 @@ def load(path: str) -> Config:
         tables = toml(data)
     except ValueError as error:
         raise _invalid(path, str(error)) from error
-    return Config(_collect(path, tables), _context(path, tables), **_texts(path, tables, TOP))
+    return _fitted(path, tables)
 
 
-def _collect(path: str, tables: dict[str, Any]) -> Collect:
-    table = _table(path, tables, "collect")
-    known: dict[str, Any] = {}
-    known |= _truths(path, table, ("disabled", "opt_in_only"), "collect.")
-    known |= _lists(path, table, ("deny_paths", "opt_in_paths"), "collect.")
-    return Collect(**known)
+def _fitted(path: str, tables: dict[str, Any]) -> Config:
+    try:
+        config = msgspec.convert(tables, Config)
+    except msgspec.ValidationError as error:
+        place = _PLACE.search(str(error))
+        name = place[1] if place else ""
+        raise _invalid(path, _wrong_type(name), KEYS.get(name)) from None
+    for key in KEYS.values():
+        if problem := _problem(key, tables):
+            raise _invalid(path, f"{key.name}: {problem}", key)
+    return config
 
 
-def _context(path: str, tables: dict[str, Any]) -> Context:
-    table = _table(path, tables, "context")
-    known: dict[str, Any] = {}
-    known |= _truths(path, table, ("cwd",), "context.")
-    known |= _lists(path, table, ("drop",), "context.")
-    known |= _texts(path, table, CONTEXT_TEXTS, "context.")
-    return Context(**known)
+def _problem(key: Key, tables: dict[str, Any]) -> str:
+    """What is wrong with the value of a key that has the right type; an empty text is one that is not set."""
+    value = (tables.get(key.table, {}) if key.table else tables).get(key.short)
+    return key.wrong(value) if key.editable and value not in (None, "") else ""
 
 
-def _table(path: str, tables: dict[str, Any], name: str) -> dict[str, Any]:
-    table = tables.get(name, {})
-    if not isinstance(table, dict):
-        raise _invalid(path, f"{name} is not a table")
-    return table
+def _wrong_type(name: str) -> str:
+    """The sentence for a key or table whose value has another type."""
+    key = KEYS.get(name)
+    if key is None:
+        return f"{name} is not a table"
+    return f"{name} is not {'a string' if key.form in ('text', 'secret') else key.wanted()}"
 
 
-def _truths(path: str, table: dict[str, Any], names: Iterable[str], before: str) -> dict[str, bool]:
-    known = {name: table[name] for name in names if name in table}
-    for name, value in known.items():
-        if not isinstance(value, bool):
-            raise _invalid(path, f"{before}{name} is not true or false")
-    return known
-
-
-def _lists(
-    path: str, table: dict[str, Any], names: Iterable[str], before: str
-) -> dict[str, tuple[str, ...]]:
-    known = {}
-    for name in names:
-        if name in table:
-            value = strings(table[name])
-            if value is None:
-                raise _invalid(path, f"{before}{name} is not an array of strings")
-            known[name] = value
-    return known
-
-
-def _texts(
-    path: str, table: dict[str, Any], names: Iterable[str], before: str = ""
-) -> dict[str, str]:
-    known = {name: table[name] for name in names if name in table}
-    for name, value in known.items():
-        if not isinstance(value, str):
-            raise _invalid(path, f"{before}{name} is not a string")
-    return known
-
-
-def _invalid(path: str, reason: str) -> ConfigError:
-    return ConfigError(f"config file {path} is not valid: {reason}", "correct the file")
+def _invalid(path: str, reason: str, key: Key | None = None) -> ConfigError:
+    remedy = "correct the file"
+    if key is not None and key.editable:
+        remedy = f"run agentfeedback config unset {key.name}, or {remedy}"
+    return ConfigError(f"config file {path} is not valid: {reason}", remedy)

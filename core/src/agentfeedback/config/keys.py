@@ -1,18 +1,15 @@
-"""Every key of `config.toml`, with the form and the default of those a command may change (platform details 1.2). Pure.
-
-The one place that names them: what checks a file and what rewrites one both ask here.
-"""
+"""Every key of `config.toml` by its dotted name, as `shape` declares it: what checks a file and what rewrites one ask here. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from attrs import frozen
+from attrs import fields, frozen
 
-#: `switch` is true or false, `count` a whole number, `duration` a text like 30m, `list` an array of strings.
-Form = Literal["switch", "count", "duration", "text", "list", "secret"]
+from agentfeedback.config.shape import Config, Form
+
 _DURATION = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _COUNT = re.compile(r"-?[0-9]{1,9}", re.ASCII)
@@ -84,7 +81,7 @@ class Key:
 
 
 def seconds(text: str) -> int:
-    """The seconds of a duration like `90s`, `30m`, `12h` or `2d`; 0 for what is none, or none to wait for."""
+    """Return the seconds of a duration like `90s`, `30m`, `12h` or `2d`; 0 if the text is not a positive duration."""
     match = _DURATION.fullmatch(text)
     return int(match[1]) * _SECONDS[match[2]] if match else 0
 
@@ -97,39 +94,28 @@ _WANTED = {
     "secret": "a text",
     "list": "an array of strings",
 }
-_ALL = (
-    Key("url", "text"),
-    Key("api_key", "secret"),
-    Key("machine", "text", editable=True),
-    Key("model", "text", editable=True),
-    Key("harness", "text", editable=True),
-    Key("collect.disabled", "switch", default=False),
-    Key("collect.deny_paths", "list", default=()),
-    Key("collect.opt_in_only", "switch", default=False),
-    Key("collect.opt_in_paths", "list", default=()),
-    Key("context.cwd", "switch", default=False),
-    Key("context.drop", "list", default=()),
-    Key("context.app", "text"),
-    Key("context.workspace", "text"),
-    Key("context.url", "text"),
-    Key("context.channel", "text"),
-    Key("context.task_id", "text"),
-    Key("context.workflow", "text"),
-    Key("detect.nudge", "switch", default=True, editable=True),
-    # Not above 0 keeps the default: so is how a threshold is given back without removing it.
-    Key("detect.same_tool", "count", default=3, editable=True),
-    Key("detect.same_command", "count", default=2, editable=True),
-    Key("detect.session_failures", "count", default=5, editable=True),
-    Key("detect.interval_minutes", "count", default=20, editable=True),
-    Key("detect.max_per_session", "count", default=3, editable=True),
-    Key("sessions.quiet", "duration", default="30m", editable=True),
-    Key("sessions.push_batch", "count", default=10, editable=True, least=1),
-    Key("sessions.push_budget", "duration", default="60s", editable=True),
-)
+
+
+def _keys(table: type, before: str = "") -> Iterator[Key]:
+    for each in fields(table):
+        metadata = each.metadata
+        if metadata:
+            default = each.default if each.default != "" else None
+            yield Key(
+                f"{before}{each.name}",
+                metadata["form"],
+                default,
+                metadata["editable"],
+                metadata["least"],
+            )
+        else:  # a table is its own default
+            yield from _keys(type(each.default), f"{each.name}.")
+
+
 #: Every key, by its dotted name, in the order shown.
-KEYS: Mapping[str, Key] = {key.name: key for key in _ALL}
+KEYS: Mapping[str, Key] = {key.name: key for key in _keys(Config)}
 
 
 def keys_of(table: str) -> frozenset[str]:
     """The names of the keys in a table."""
-    return frozenset(key.short for key in _ALL if key.table == table)
+    return frozenset(key.short for key in KEYS.values() if key.table == table)

@@ -9,7 +9,7 @@ from attrs import field, frozen
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentfeedback.config.file import Config
+    from agentfeedback.config.shape import Config
 
 Source = Literal["flag", "env", "config", ""]
 #: The environment variable of each setting; an empty value counts as unset.

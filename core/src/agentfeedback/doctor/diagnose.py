@@ -14,9 +14,10 @@ from typing import Any
 from attrs import define, field
 
 from agentfeedback import __version__
-from agentfeedback.config.file import Collect, Config, load
+from agentfeedback.config.file import load
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.resolve import VARIABLES, resolve
+from agentfeedback.config.shape import Collect, Config
 from agentfeedback.config.toml_text import toml
 from agentfeedback.doctor.config_check import collect_warnings, other_warnings, repository_warnings
 from agentfeedback.doctor.database_check import database_problem
@@ -130,10 +131,10 @@ class _Diagnosis:
                 tables = toml(regular_bytes(path))
         except ConfigError as error:
             self._problem(error.problem, error.remedy)
-            return Config(Collect(disabled=True)), None
+            return Config(collect=Collect(disabled=True)), None
         except (OSError, ValueError) as error:  # changed since it was loaded a moment ago
             self._problem(f"config file {path} changed while it was read: {error}", "try again")
-            return Config(Collect(disabled=True)), None
+            return Config(collect=Collect(disabled=True)), None
         for each in (path, os.path.dirname(path)):
             self._open_to_writers(each)
         if mode is not None and mode & 0o077 and tables.get("api_key"):

@@ -9,7 +9,7 @@ from agentfeedback.foundation.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentfeedback.config.file import Config
+    from agentfeedback.config.shape import Config
     from agentfeedback.digest.build import BuiltDigest
     from agentfeedback.digest.caps import Caps
     from agentfeedback.digest.detect import Detector, Finding
@@ -40,7 +40,7 @@ _MODULES = {
     "Call": "agentfeedback.reading.timeline",
     "Caps": "agentfeedback.digest.caps",
     "Command": "agentfeedback.terminal.arguments",
-    "Config": "agentfeedback.config.file",
+    "Config": "agentfeedback.config.shape",
     "ConfigError": "agentfeedback.foundation.errors",
     "Detector": "agentfeedback.digest.detect",
     "Digest": "agentfeedback.wire.records",

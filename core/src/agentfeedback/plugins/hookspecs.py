@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from agentfeedback.config.file import Config
+    from agentfeedback.config.shape import Config
     from agentfeedback.digest.build import BuiltDigest
     from agentfeedback.digest.caps import Caps
     from agentfeedback.digest.detect import Detector

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping, Sequence
 
-    from agentfeedback.config.file import Config
+    from agentfeedback.config.shape import Config
     from agentfeedback.digest.build import BuiltDigest
     from agentfeedback.digest.caps import Caps
     from agentfeedback.digest.detect import Detector

@@ -21,7 +21,7 @@ from agentfeedback.policy.rules import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from agentfeedback.config.file import Config
+    from agentfeedback.config.shape import Config
     from agentfeedback.reading.reader import Encoding, Place
 
 # Systems name no file by more characters than this, so what lies beyond cannot be a link.

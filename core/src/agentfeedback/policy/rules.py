@@ -18,7 +18,7 @@ else:
     import posixpath as _path
 
 if TYPE_CHECKING:
-    from agentfeedback.config.file import Collect
+    from agentfeedback.config.shape import Collect
     from agentfeedback.reading.reader import Encoding, Place
 
 #: Whether paths are compared without case: macOS and Windows (D5).

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from agentfeedback.config.file import Config
 from agentfeedback.config.paths import Paths
+from agentfeedback.config.shape import Config
 from agentfeedback.plugins.hookspecs import hookimpl
 from agentfeedback.policy.gate import CollectGate
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback.config.file import Config, load
+from agentfeedback.config.file import load
 from agentfeedback.config.paths import Paths
+from agentfeedback.config.shape import Config
 from agentfeedback.digest.caps import Caps
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import SessionRefused

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
-from agentfeedback.config.file import Config, load
+from agentfeedback.config.file import load
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.resolve import ResolvedSetting, resolve
+from agentfeedback.config.shape import Config
 from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
 from agentfeedback.plugins.host import Host
 from agentfeedback.policy.gate import CollectGate

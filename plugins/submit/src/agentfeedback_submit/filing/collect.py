@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import define, field
 
-from agentfeedback.config.file import CONTEXT_TEXTS, Context
+from agentfeedback.config.shape import CONTEXT_TEXTS, Context
 from agentfeedback.foundation.git.facts import git_facts, project_of
 
 #: The names other programs know processors by.
