@@ -135,6 +135,22 @@ def test_module_is_small_and_has_a_name_of_its_own(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        *(CORE / "foundation").rglob("*.py"),
+        *(CORE / "harness_hooks").rglob("*.py"),
+    ],
+    ids=name,
+)
+def test_what_hooks_load_is_the_standard_library_and_itself(path: Path) -> None:
+    """A harness waits for its hooks: what they import costs no distribution, and no package above them."""
+    own = ("agentfeedback.foundation", "agentfeedback.harness_hooks")
+    below = own[:1] if path.is_relative_to(CORE / "foundation") else own
+    for each in set(imports(path)):
+        assert each.partition(".")[0] in sys.stdlib_module_names or each.startswith(below)
+
+
+@pytest.mark.parametrize(
     ("calls", "module"),
     [
         ({"os.replace", "os.rename", "os.renames", "shutil.move"}, "files"),

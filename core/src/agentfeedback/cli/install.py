@@ -19,6 +19,7 @@ from agentfeedback.harness_hooks import entries as hook_entries
 from agentfeedback.harness_hooks import settings_file as hook_file
 from agentfeedback.harness_hooks.installer import Installer
 from agentfeedback.harness_hooks.json_edit import NotEditable
+from agentfeedback.harness_hooks.own_command import commands, owner
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.arguments import closest
 from agentfeedback.wire import records as wire
@@ -107,11 +108,12 @@ def _changed(
 
 def _change(installer: Installer, home: str) -> _Change:
     file = hook_file.read(installer.settings(home, os.environ))
-    program = _program()
+    wanted = commands(installer, _program())
     if file.text is None:
-        text = hook_entries.made(installer, program)
+        text = hook_entries.made(installer, wanted)
     else:
-        text = _edited(file, lambda old: hook_entries.installed(old, installer, program))
+        owns = owner(installer.harness)
+        text = _edited(file, lambda old: hook_entries.installed(old, installer, wanted, owns))
     return _Change(installer, file, text, list(installer.events))
 
 
@@ -119,10 +121,11 @@ def _removal(installer: Installer, home: str) -> _Change:
     file = hook_file.read(installer.settings(home, os.environ))
     if file.text is None:
         return _Change(installer, file, None, [])
-    text: str | None = _edited(file, lambda old: hook_entries.removed(old, installer))
-    events = hook_entries.events(file.text, installer)
+    owns = owner(installer.harness)
+    text: str | None = _edited(file, lambda old: hook_entries.removed(old, installer, owns))
+    events = hook_entries.events(file.text, installer, owns)
     # Behind a link lies a file somebody keeps elsewhere: it is emptied of ours and stays.
-    if hook_entries.was_made(file.text, installer) and not os.path.islink(file.path):
+    if hook_entries.was_made(file.text, installer, owns) and not os.path.islink(file.path):
         text = None
     return _Change(installer, file, text, events)
 

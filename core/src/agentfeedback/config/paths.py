@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.foundation.paths import cache_directory, env_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,20 +43,18 @@ class Paths:
                 f"$HOME is {home!r}, not an absolute path", "set it to your home directory"
             )
 
-        def base(variable: str, *default: str) -> str:
-            value = environ.get(variable, "")
-            return value if os.path.isabs(value) else os.path.join(home, *default)
-
-        own_data = os.path.join(base("XDG_DATA_HOME", ".local", "share"), "agentfeedback")
+        data = env_directory(environ, "XDG_DATA_HOME", home, ".local", "share")
+        own_data = os.path.join(data, "agentfeedback")
         if home_override is not None:
             own_data = os.path.join(own_data, "homes", _key(home_override))
         return cls(
             home=home,
             config_file=os.path.join(
-                base("XDG_CONFIG_HOME", ".config"), "agentfeedback", "config.toml"
+                env_directory(environ, "XDG_CONFIG_HOME", home, ".config"),
+                *("agentfeedback", "config.toml"),
             ),
             database=os.path.join(own_data, "agentfeedback.db"),
-            cache=os.path.join(base("XDG_CACHE_HOME", ".cache"), "agentfeedback"),
+            cache=cache_directory(environ, home),
             store_home=home if home_override is None else os.path.abspath(home_override),
         )
 

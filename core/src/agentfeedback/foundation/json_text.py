@@ -1,7 +1,7 @@
 """JSON read without losing how it was written: the spelling of numbers, and names given twice. Pure.
 
-A tree is made of `None`, `bool`, `str`, `int`, `Number`, `list` and `dict`. Platform details 2.5,
-RFC 8259.
+A tree is made of `None`, `bool`, `str`, `int`, `Number`, `list` and `dict`. The text is RFC 8259 and
+nothing else.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from attrs import define, field, frozen
-
-#: Containers inside containers that are read; a body nested deeper is refused (details 2.5).
+#: Containers inside containers that are read; a body nested deeper is refused.
 MAX_DEPTH = 512
 #: What a record may hold: a body's member may be moved a few levels down.
 RECORD_DEPTH = MAX_DEPTH + 8
@@ -27,20 +25,33 @@ class TooDeep(NotJson):
     """It is nested deeper than `MAX_DEPTH`."""
 
 
-@frozen
 class Number:
     """A number as it is spelled."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Number) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Number, self.text))
+
+    def __repr__(self) -> str:
+        return f"Number(text={self.text!r})"
 
 
-@define(eq=False)
 class Document:
     """A value, and where it had to be mended: members given twice, strings that were not Unicode."""
 
-    value: Any
-    duplicates: list[Path] = field(factory=list)
-    mended: list[Path] = field(factory=list)
+    __slots__ = ("duplicates", "mended", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.duplicates: list[Path] = []
+        self.mended: list[Path] = []
 
 
 def parse(data: bytes, *, depth: int = MAX_DEPTH) -> Document:

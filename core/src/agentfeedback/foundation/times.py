@@ -1,17 +1,18 @@
-"""Times of log entries as integers: nanoseconds since the epoch, UTC (details 2, "Time parsing" and "Time formatting")."""
+"""Times of log entries as integers: nanoseconds since the epoch, UTC, read and written as RFC 3339."""
 
 from __future__ import annotations
 
 import re
+from datetime import date
 from functools import lru_cache
 
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))",
     re.ASCII,
 )
-_DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _SECOND = 1_000_000_000
 _DAY = 86_400
+_EPOCH = 719_163  # the ordinal of 1970-01-01
 
 
 def parse(text: str | None) -> int | None:
@@ -24,8 +25,8 @@ def parse(text: str | None) -> int | None:
     match = _RFC3339.fullmatch(text)
     if match is None:
         return None
-    date, hour, minute, second, fraction, sign, off_hour, off_minute = match.groups()
-    day = _days(date)
+    day_text, hour, minute, second, fraction, sign, off_hour, off_minute = match.groups()
+    day = _days(day_text)
     hours, minutes, seconds = int(hour), int(minute), int(second)
     if day is None or hours > 23 or minutes > 59 or seconds > 60:
         return None
@@ -75,42 +76,24 @@ def filing_form(moment: int) -> str:
 
 def _seconds_form(seconds: int) -> str:
     day, rest = divmod(seconds, _DAY)
-    year, month, date = _civil(day)
-    return f"{year:04d}-{month:02d}-{date:02d}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+    return f"{_date(day)}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+
+
+# A log has few days and many times.
+@lru_cache(maxsize=4096)
+def _days(text: str) -> int | None:
+    try:
+        return date.fromisoformat(text).toordinal() - _EPOCH
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=4096)
-def _days(date: str) -> int | None:
-    year, month, day = int(date[:4]), int(date[5:7]), int(date[8:10])
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if year < 1 or not 1 <= month <= 12 or day < 1:
-        return None
-    length = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
-    if day > length:
-        return None
-    past = year - 1
-    days = past * 365 + past // 4 - past // 100 + past // 400
-    return days + _DAYS_BEFORE_MONTH[month - 1] + (leap and month > 2) + day - 719_163
+def _date(days: int) -> str:
+    return date.fromordinal(days + _EPOCH).isoformat()
 
 
-@lru_cache(maxsize=4096)
-def _civil(days: int) -> tuple[int, int, int]:
-    # Days since the epoch to a date of the proleptic Gregorian calendar, by the calendar's own ordinals:
-    # `datetime` would do, but costs an import on every start for two divisions here.
-    ordinal = days + 719_162
-    quadricentury, ordinal = divmod(ordinal, 146_097)
-    century = min(ordinal // 36_524, 3)
-    ordinal -= century * 36_524
-    quad, ordinal = divmod(ordinal, 1_461)
-    year_of_quad = min(ordinal // 365, 3)
-    day_of_year = ordinal - year_of_quad * 365
-    year = quadricentury * 400 + century * 100 + quad * 4 + year_of_quad + 1
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    month = 12
-    while day_of_year < (start := _DAYS_BEFORE_MONTH[month - 1] + (leap and month > 2)):
-        month -= 1
-    return year, month, day_of_year - start + 1
-
-
-_FIRST = -719_162 * _DAY * _SECOND  # year 1; earlier (by an offset) has no RFC 3339 form
-_END = (3_652_059 - 719_162) * _DAY * _SECOND  # year 10000
+_FIRST = (
+    (date.min.toordinal() - _EPOCH) * _DAY * _SECOND
+)  # earlier (by an offset) has no RFC 3339 form
+_END = (date.max.toordinal() + 1 - _EPOCH) * _DAY * _SECOND

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+#: What a URL and a header may hold: ASCII without white space.
+PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
+#: The schemes a server may have, with the port each means.
+PORTS = {"http": 80, "https": 443}
+
 
 def without_userinfo(url: str) -> str:
     """A URL as it may be shown: without a user name or password, however odd it is."""
@@ -13,16 +18,9 @@ def without_userinfo(url: str) -> str:
     return before + scheme + rest.rpartition("@")[2]
 
 
-_PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
-
-
-#: The schemes a server may have, with the port each means.
-PORTS = {"http": 80, "https": 443}
-
-
 def base_url(text: str) -> str:
     """The one form of a base URL; raises `ValueError` with the reason, which quotes nothing of it."""
-    if not _PRINTABLE.fullmatch(text) or "\\" in text:
+    if not PRINTABLE.fullmatch(text) or "\\" in text:
         raise ValueError("it holds white space or characters beyond ASCII")
     try:
         parts = urlsplit(text)

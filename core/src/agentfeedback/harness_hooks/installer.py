@@ -42,6 +42,11 @@ class Installer:
         """The entry that makes the harness call `command`, a text for the shell."""
         raise NotImplementedError
 
+    def item(self, event: str, command: str) -> dict[str, Any]:
+        """Return the item of an event's array that holds the entry: the entry, or a group with it alone."""
+        entry = self.entry(command)
+        return {"hooks": [entry]} if self.grouped else entry
+
     def session(self, payload: Mapping[str, Any]) -> str:
         """The session a payload speaks of; empty when it names none that could be in a ref."""
         raise NotImplementedError

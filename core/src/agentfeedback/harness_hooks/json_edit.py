@@ -7,26 +7,25 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
-
 _SPACE = re.compile(r"[ \t\n\r]*")
-
-
-_INDENT = "  "
+#: One level of indentation where the text has none to go by.
+INDENT = "  "
 
 
 class NotEditable(ValueError):
-    """The text is no hook file that can be edited; says why."""
+    """The text is not one that can be edited; says why."""
 
 
-@frozen
-class _Part:
+class Part:
     """A member of an object or an item of an array: where it begins, where its value does, where that ends."""
 
-    start: int
-    value: int
-    end: int
-    key: str = ""
+    __slots__ = ("end", "key", "start", "value")
+
+    def __init__(self, start: int, value: int, end: int, key: str = "") -> None:
+        self.start = start
+        self.value = value
+        self.end = end
+        self.key = key
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -37,7 +36,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
-    raise NotEditable(f"{name} is no JSON")
+    raise NotEditable(f"{name} is not JSON")
 
 
 _DECODER = json.JSONDecoder(
@@ -48,23 +47,24 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _check(text: str) -> None:
+def decoded(text: str) -> dict[str, Any]:
+    """Return the object a text is, numbers as they are spelled; raises `NotEditable` for anything but strict JSON."""
     try:
-        root = _DECODER.decode(text)
+        found = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise NotEditable(
             f"it is not strict JSON (line {error.lineno}, column {error.colno})"
         ) from None
     except RecursionError:
         raise NotEditable("it is nested too deeply") from None
-    if not isinstance(root, dict):
-        raise NotEditable("it is no JSON object")
-    hooks = root.get("hooks", {})
-    if not isinstance(hooks, dict):
-        raise NotEditable("its hooks are no object")
-    for event, entries in hooks.items():
-        if not isinstance(entries, list):
-            raise NotEditable(f"its hooks of {event} are no array")
+    if not isinstance(found, dict):
+        raise NotEditable("it is not a JSON object")
+    return found
+
+
+def value_at(text: str, at: int) -> Any:
+    """Return the value that begins at a position, as `decoded` gives it."""
+    return _DECODER.raw_decode(text, at)[0]
 
 
 def _skip(text: str, at: int) -> int:
@@ -73,11 +73,11 @@ def _skip(text: str, at: int) -> int:
     return found.end()
 
 
-def _parts(text: str, opening: int) -> list[_Part]:
-    """The parts of the object or array whose bracket stands at `opening`."""
+def parts(text: str, opening: int) -> list[Part]:
+    """Return the parts of the object or array whose bracket stands at `opening`."""
     is_object = text[opening] == "{"
     closing = "}" if is_object else "]"
-    found: list[_Part] = []
+    found: list[Part] = []
     at = _skip(text, opening + 1)
     while text[at] != closing:
         start, key = at, ""
@@ -85,31 +85,33 @@ def _parts(text: str, opening: int) -> list[_Part]:
             key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         _, end = _DECODER.raw_decode(text, at)
-        found.append(_Part(start, at, end, key))
+        found.append(Part(start, at, end, key))
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
     return found
 
 
-def _member(text: str, opening: int, key: str) -> _Part | None:
+def member(text: str, opening: int, key: str) -> Part | None:
+    """Return the member of that name of the value whose first character is at `opening`, if it is an object with one."""
     if text[opening] != "{":
         return None
-    return next((part for part in _parts(text, opening) if part.key == key), None)
+    return next((part for part in parts(text, opening) if part.key == key), None)
 
 
-def _root(text: str) -> int:
+def root(text: str) -> int:
+    """Return where the value that the text is begins."""
     return _skip(text, 0)
 
 
-def _inserted(text: str, opening: int, depth: int, key: str, value: Any) -> str:
-    """The text with a new last part in an object or array; it is laid out as its neighbours are."""
-    name = f"{_scalar(key)}: " if key else ""
-    parts = _parts(text, opening)
-    if not parts:
+def inserted(text: str, opening: int, depth: int, key: str, value: Any) -> str:
+    """Return the text with a new last part in an object or array; it is laid out as its neighbours are."""
+    name = f"{scalar(key)}: " if key else ""
+    found = parts(text, opening)
+    if not found:
         at = opening + 1
-        return text[:at] + name + _rendered(value, "", "") + text[at:]
-    last = parts[-1]
+        return text[:at] + name + rendered(value, "", "") + text[at:]
+    last = found[-1]
     begin = last.start
     while text[begin - 1] in " \t\n\r":
         begin -= 1
@@ -117,40 +119,42 @@ def _inserted(text: str, opening: int, depth: int, key: str, value: Any) -> str:
     before, newline, indent = space.rpartition("\n")
     if newline:
         space = ("\r\n" if before.endswith("\r") else "\n") + indent
-        rendered = _rendered(value, space, indent[: len(indent) // depth] or _INDENT)
+        shown = rendered(value, space, indent[: len(indent) // depth] or INDENT)
     else:
-        rendered = _rendered(value, "", "")
-    return f"{text[: last.end]},{space}{name}{rendered}{text[last.end :]}"
+        shown = rendered(value, "", "")
+    return f"{text[: last.end]},{space}{name}{shown}{text[last.end :]}"
 
 
-def _cut(text: str, opening: int, part: _Part) -> str:
-    parts = _parts(text, opening)
-    index = parts.index(part)
+def cut(text: str, opening: int, part: Part) -> str:
+    """Return the text without one part of an object or array, and without the comma that it no longer needs."""
+    found = parts(text, opening)
+    index = [each.start for each in found].index(part.start)
     if index:
-        return text[: parts[index - 1].end] + text[part.end :]
-    if len(parts) > 1:
-        return text[: part.start] + text[parts[1].start :]
+        return text[: found[index - 1].end] + text[part.end :]
+    if len(found) > 1:
+        return text[: part.start] + text[found[1].start :]
     return text[: opening + 1] + text[part.end :]
 
 
-def _rendered(value: Any, newline: str, unit: str) -> str:
-    """JSON text; `newline` begins a line with the indentation around the value, empty for one line."""
+def rendered(value: Any, newline: str, unit: str) -> str:
+    """Return JSON text; `newline` begins a line with the indentation around the value, empty for one line."""
     if not isinstance(value, (Mapping, list)):
-        return _scalar(value)
+        return scalar(value)
     inner = newline + unit if newline else " "
     outer = newline or " "
     if isinstance(value, Mapping):
         items = [
-            f"{_scalar(key)}: {_rendered(item, inner if newline else '', unit)}"
+            f"{scalar(key)}: {rendered(item, inner if newline else '', unit)}"
             for key, item in value.items()
         ]
         opening, closing = "{", "}"
     else:
-        items = [_rendered(item, inner if newline else "", unit) for item in value]
+        items = [rendered(item, inner if newline else "", unit) for item in value]
         opening, closing = "[", "]"
     between = "," + inner
     return f"{opening}{inner}{between.join(items)}{outer}{closing}"
 
 
-def _scalar(value: Any) -> str:
+def scalar(value: Any) -> str:
+    """Return a string, number, boolean or null as JSON text."""
     return json.dumps(value, ensure_ascii=False)

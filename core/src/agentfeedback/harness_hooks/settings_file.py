@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import stat
 
-from attrs import frozen
-
 from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
 from agentfeedback.foundation.files import (
     Folder,
@@ -22,18 +20,28 @@ LARGEST = 4 << 20
 _BOM = b"\xef\xbb\xbf"
 
 
-@frozen(eq=False)
 class HookFile:
     """A hook file as it was read; `text` is None where there is none.
 
     `path` is the path as the harness knows it, `target` the file itself, behind any link.
     """
 
-    path: str
-    target: str
-    text: str | None = None
-    bom: bool = False
-    status: os.stat_result | None = None
+    __slots__ = ("bom", "path", "status", "target", "text")
+
+    def __init__(
+        self,
+        path: str,
+        target: str,
+        text: str | None = None,
+        *,
+        bom: bool = False,
+        status: os.stat_result | None = None,
+    ) -> None:
+        self.path = path
+        self.target = target
+        self.text = text
+        self.bom = bom
+        self.status = status
 
 
 def read(path: str) -> HookFile:
@@ -71,7 +79,7 @@ def read(path: str) -> HookFile:
         text = data[len(_BOM) if bom else 0 :].decode()
     except UnicodeDecodeError:
         raise left_alone(path, "it is not UTF-8") from None
-    return HookFile(path, target, text, bom, status)
+    return HookFile(path, target, text, bom=bom, status=status)
 
 
 def write(old: HookFile, text: str | None) -> None:

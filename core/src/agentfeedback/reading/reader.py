@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import define, field, frozen
 
 from agentfeedback.foundation.errors import reason_of
+from agentfeedback.foundation.paths import env_directory
 
 if TYPE_CHECKING:
     from agentfeedback.reading.drift import Known
@@ -38,8 +39,7 @@ class Home:
 
     def directory(self, variable: str, *default: str) -> str:
         """The directory in an environment variable when that is an absolute path, else `default` below the home."""
-        value = self.environ.get(variable, "")
-        return value if os.path.isabs(value) else os.path.join(self.path, *default)
+        return env_directory(self.environ, variable, self.path, *default)
 
 
 @frozen(eq=False)

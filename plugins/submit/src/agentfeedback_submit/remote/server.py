@@ -7,7 +7,7 @@ from attrs import field, frozen
 from agentfeedback import __version__
 from agentfeedback.config.resolve import VARIABLES, ResolvedSetting
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
-from agentfeedback.foundation.urls import _PRINTABLE, base_url
+from agentfeedback.foundation.urls import PRINTABLE, base_url
 
 #: How this program names itself to a server, and in the context of a report.
 CLIENT = f"agentfeedback/{__version__}"
@@ -56,7 +56,7 @@ def server_of(
             "a server is configured and no key",
             f"set {VARIABLES['api_key']}, or api_key in the configuration, or pass --local",
         )
-    if not _PRINTABLE.fullmatch(key.value):
+    if not PRINTABLE.fullmatch(key.value):
         raise ClientSetupError(
             "the key holds characters that no header can carry", "correct the key"
         ) from None
