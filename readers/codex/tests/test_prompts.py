@@ -91,6 +91,18 @@ def test_only_the_first_line_makes_a_sub_agent(rollout: Rollout) -> None:
     assert len(rollout.prompts(rollout.meta(), parent, prompt)) == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "prompts"),
+    [("plain", 1), (None, 1), (7, 1), ("user_instructions", 0), ("environment_context", 0)],
+)
+def test_messages_of_a_kind_are_what_codex_put_in(
+    rollout: Rollout, kind: object, prompts: int
+) -> None:
+    """The first events have a kind: only a plain one was typed."""
+    event = rollout.event("user_message", message="be kind", kind=kind)
+    assert len(summaries(rollout, event)) == prompts
+
+
 def test_event_and_item_of_one_prompt_are_one(rollout: Rollout) -> None:
     """Equal words in both kinds of record, with no answer between, are one prompt, reported by the first."""
     event, recorded = typed(rollout, "hello"), item(rollout, "i1", "hello ")

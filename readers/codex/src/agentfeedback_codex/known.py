@@ -124,7 +124,10 @@ _EVENT = Fields(
             "completed_at duration_ms reason root_turn_id started_at turn_id",
             words={"reason": "budget_limited interrupted replaced review_ended"},
         ),
-        "user_message": Fields("audio images kind local_audio local_images message text_elements"),
+        "user_message": Fields(
+            "audio images kind local_audio local_images message text_elements",
+            words={"kind": "environment_context plain user_instructions"},
+        ),
     },
 )
 _COMPACTED = Fields(

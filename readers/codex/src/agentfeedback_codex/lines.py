@@ -95,6 +95,7 @@ class Payload(Spoken):
     stdout: str | None = None
     stderr: str | None = None
     message: str | None = None
+    kind: str | None = None
     error: str | None = None
     item: Item | None = None
     target: Target | None = None

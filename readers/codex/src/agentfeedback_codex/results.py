@@ -64,6 +64,7 @@ _FAILED_START = (
 _FAILED_BY_TOOL = {
     "shell": ("error: ",),
     "apply_patch": ("error: ",),
+    "write_stdin": ("unknown session id ", "failed to write to stdin"),
     "view_image": (
         "unable to process image",
         "unable to read image at ",
@@ -105,7 +106,8 @@ _MCP_NOT_MADE: dict[str, Status] = {
     "user cancelled MCP tool call": "interrupted",
 }
 _MCP_ERROR = re.compile(r'err: "([^"\\\n]*)"')
-_MCP = "mcp__"
+#: In the name of an MCP tool: `mcp__<server>__<tool>`, in 0.40 `<server>__<tool>`. No tool of Codex' own has it.
+_SERVER = "__"
 #: What Codex puts in the place of a server's answer, with the names of server and tool.
 _MCP_FAILED = re.compile(
     r"""(?:\[\{"type":"text","text":")?tool call error: tool call failed for `([^`/]+)/([^`]+)`"""
@@ -169,7 +171,7 @@ def read(output: str | list[Part] | Wrapped | None) -> Answer:
 
 def outcome(answer: Answer, tool: str) -> Outcome:
     """How the call of `tool` ended that Codex answered with `answer`."""
-    mcp = tool.startswith(_MCP)
+    mcp = _SERVER in tool
     # A server's answer may be any JSON; Codex wraps the output of its own tools only.
     if answer.wrapped is not None and not mcp:
         return answer.wrapped
@@ -245,7 +247,7 @@ def _of_header(header: str, body: str, last: str) -> Outcome:
 
 def _refusal(text: str, tool: str) -> Status | None:
     """How a call ended that was refused, or (an error) could not begin and reads as if it had been refused."""
-    if tool.startswith(_MCP):
+    if _SERVER in tool:
         message = _MCP_ERROR.fullmatch(text) or _MCP_TEXT.fullmatch(text)
         if message is not None and message[1] in _MCP_NOT_MADE:
             return _MCP_NOT_MADE[message[1]]
@@ -263,7 +265,7 @@ def _refusal(text: str, tool: str) -> Status | None:
 
 
 def _is_failure(text: str, tool: str) -> bool:
-    if tool.startswith(_MCP):
+    if _SERVER in tool:
         return text.startswith((*_FAILED_ANY_TOOL, _FAILED_MCP)) or _is_mcp_failure(text, tool)
     if text.startswith(_FAILED_START):
         return True
@@ -280,7 +282,10 @@ def _is_failure(text: str, tool: str) -> bool:
 def _is_mcp_failure(text: str, tool: str) -> bool:
     """Whether an answer is Codex' own, that a call of this very tool failed."""
     match = _MCP_FAILED.match(text)
-    return match is not None and _words(f"{_MCP}{match[1]} {match[2]}") == _words(tool)
+    if match is None:
+        return False
+    named = _words(f"{match[1]} {match[2]}")
+    return _words(tool) in (named, f"mcp_{named}")
 
 
 def _words(name: str) -> str:

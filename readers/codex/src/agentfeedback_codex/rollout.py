@@ -20,6 +20,8 @@ from agentfeedback_codex.results import Answer, outcome, read
 #: The most answers that wait for their calls.
 _EARLY = 1000
 _SPAWN = "spawn_agent"
+#: Kinds of user messages that Codex put in.
+_PUT_IN = ("user_instructions", "environment_context")
 
 
 class Rollout:
@@ -143,7 +145,8 @@ class Rollout:
     # -- events --------------------------------------------------------------------------------
 
     def _user_message(self, payload: Payload) -> None:
-        self._timeline.prompt(self._prompts.event(payload.message))
+        if payload.kind not in _PUT_IN:
+            self._timeline.prompt(self._prompts.event(payload.message))
 
     def _agent_message(self, payload: Payload) -> None:
         self._prompts.answered()
