@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentfeedback.config.shape import Context
@@ -238,12 +239,33 @@ def test_odd_repositories_tell_what_they_can(tmp_path: Path) -> None:
         ("file:///home/u/src/b", "~/src/b", "b"),
         ("../b", "../b", "b"),
         ("https://a@b@h.org/x", "https://h.org/x", "x"),
+        ("https://u:p#s@h.org/a/b.git", "https://h.org/a/b.git", "b"),
+        ("https://u:p?s@h.org/a/b.git", "https://h.org/a/b.git", "b"),
+        ("https://u:p/s@h.org/a/b.git", "https://h.org/a/b.git", "b"),
+        ("https://u:p#/?s@h.org/b", "https://h.org/b", "b"),
+        ("https://[::1]:80/a/b?u=c@d#e", "https://[::1]:80/a/b", "b"),
+        ("https://h.org:80/@scope/b", "https://h.org:80/@scope/b", "b"),
+        ("h.org/b?token=1#x", "h.org/b", "b"),
+        ("/home/u/src/b#x", "~/src/b", "b"),
     ],
 )
 def test_a_remote_is_shown_without_who_and_how(url: str, shown: str, project: str) -> None:
     """User, password, query and fragment go; local ones start at the home."""
     assert shown_remote(url, "/home/u") == shown
     assert project_of(shown) == project
+
+
+@given(
+    st.text("abP:/?#@[]\\", max_size=9),
+    st.sampled_from(["https", "ssh", "git+x"]),
+    st.text("ab/?#", max_size=6),
+)
+def test_no_password_is_shown(password: str, scheme: str, path: str) -> None:
+    """Whatever characters it has: nothing between the user's name and the host is left."""
+    # What follows such a part reads as a path: `u:p@a/b@h.org` may be the host `a`.
+    assume(not re.search(r"@[^:/]+(:[0-9]*)?/", password + "/"))
+    shown = shown_remote(f"{scheme}://u:X{password}Y@h.org/{path}", "/home/u")
+    assert "X" not in shown and "Y" not in shown
 
 
 @given(st.text(max_size=60))

@@ -25,8 +25,8 @@ _LIMIT = 1 << 20
 _PACKED_LIMIT = 16 << 20
 _TAGS = 4096
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)", re.ASCII)
-_SCP = re.compile(r"(?:[^/@:]*@)?(\[[^\]]*\]|[^/:]+):(.*)", re.DOTALL)
+_HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::[0-9]*)?", re.DOTALL | re.ASCII)
+_SCP = re.compile(r"(?:[^/@:]*@)?(\[[^\]]*\]|[^/~.:][^/:]*):(.*)", re.DOTALL)
 _STATUS = ("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
 #: How the files of a work tree are stored: git compares wrongly without these.
 _STORED = ("autocrlf", "eol", "filemode", "ignorecase", "precomposeunicode", "symlinks")
@@ -70,17 +70,27 @@ def below_home(path: str, home: str) -> str:
 
 
 def shown_remote(url: str, home: str) -> str:
-    """The address of a remote without user, password, query and fragment; a local one below the home from `~`."""
-    match = _URL.match(url)
-    if match is not None:
-        scheme, authority, path = match.groups()
-        if scheme.lower() == "file":
-            return below_home(path, home)
-        return f"{scheme}://{authority.rpartition('@')[2]}{path}"
-    if url.startswith(("/", "~", ".")):
-        return below_home(url, home)
-    scp = _SCP.fullmatch(url)
-    return f"{scp[1]}:{re.split('[?#]', scp[2])[0]}" if scp else url
+    """Return the address of a remote without user, password, query and fragment; a local one below the home from `~`.
+
+    A password may hold any character: where a `:` is followed by something else than a port, it may
+    go on behind a `/`, up to the last `@` of all.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        scp = _SCP.fullmatch(_cut(url))
+        return f"{scp[1]}:{scp[2]}" if scp else below_home(_cut(url), home)
+    authority, slash, path = rest.partition("/")
+    _, at, host = authority.rpartition("@")
+    if _HOST.fullmatch(_cut(host)) and (host or not at):
+        rest = host + slash + path
+    else:
+        rest = rest.rpartition("@")[2]
+    rest = _cut(rest)
+    return below_home(rest, home) if scheme.lower() == "file" else f"{scheme}://{rest}"
+
+
+def _cut(text: str) -> str:
+    return text.partition("#")[0].partition("?")[0]
 
 
 def project_of(remote: str) -> str:
