@@ -348,6 +348,8 @@ class SubmissionStoreContract:
         theirs = self._elsewhere(4)
         done = store.insert_all(theirs)
         assert (len(done.rows), done.skipped) == (3, 0)
+        ids = [row.id for row in done.rows]
+        assert ours.id < ids[0] and ids == sorted(set(ids))
         assert [row.uid for row in done.conflicts] == [theirs[2].uid]
         arrived = [evolve(row, id=0).record() for row in done.rows]
         assert arrived == [evolve(each, id=0).record() for each in theirs if each.key != "2"]
@@ -392,7 +394,7 @@ class SubmissionStoreContract:
             redacted = number == 3
             found.append(
                 SubmissionRow(
-                    id=0,
+                    id=number + 50,
                     uid=f"018bcfe5-6800-7000-8000-{number:012x}",
                     kind="note",
                     schema_version=number + 1,

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.foundation.json_text import parse
 from agentfeedback_submissions import queries
+from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submit.remote.api import RemoteApi
 
 READING = (
     ("list",),
@@ -131,3 +135,46 @@ def test_uid_is_not_asked_of_a_server(machine: Any, server: Any) -> None:
     machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
     result = machine.run("show", "01a22c67-3499-7dba-a585-e5b41f2f9e22", "--server", server.url)
     assert result.status == 2 and "name its reports by id" in result.err
+
+
+class Answers:
+    """A client whose server answers everything with one body."""
+
+    def __init__(self, body: bytes) -> None:
+        self.reply = ApiResponse(200, parse(body).value)
+
+    def ask(self, method: str, path: str, **more: Any) -> ApiResponse:
+        return self.reply
+
+
+def api(body: bytes) -> RemoteApi:
+    client: Any = Answers(body)
+    return RemoteApi(client, str)
+
+
+RECORD = b'{"id":1,"kind":"note","created_at":"2026-01-01T00:00:00.000000Z","payload":{"n":1.50}}'
+PAGE = b'{"submissions":[%s],"total":1,"limit":50,"has_more":false,"later":1e3}' % RECORD
+
+
+def test_cursor_that_does_not_go_on_is_null_or_not_there() -> None:
+    """Both say the same; members of a later version and spelled numbers are printed as they came."""
+    found = api(PAGE).list([])
+    nulls = PAGE[:-1] + b',"next_before_id":null,"next_after_id":null}'
+    assert api(nulls).list([]).encoded() == found.encoded() == PAGE
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (b'"id":1,', b"", "submissions[0].id is missing"),
+        (b'"kind":"note"', b'"kind":null', "submissions[0].kind is not a string"),
+        (b'"total":1', b'"total":1.0', "total is not a whole number"),
+        (b'"payload":{"n":1.50}', b'"payload":[]', "submissions[0].payload is not an object"),
+        (b'"has_more":false', b'"has_more":true', "has_more is true, and there is no cursor"),
+    ],
+)
+def test_member_that_does_not_fit_is_named(old: bytes, new: bytes, problem: str) -> None:
+    """Its path in the answer, never its value."""
+    with pytest.raises(AgentFeedbackError) as raised:
+        api(PAGE.replace(old, new)).list([])
+    assert raised.value.problem == f"the server's answer is none of this API: {problem}"

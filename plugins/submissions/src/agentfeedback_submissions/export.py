@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from attrs import field, frozen
+
 from agentfeedback.foundation.canonical import canonical, compact
 from agentfeedback.foundation.json_text import RECORD_DEPTH, NotJson, Number, parse
-from agentfeedback_submissions.envelope import MEMBERS, content_hash
+from agentfeedback_submissions.envelope import content_hash
 from agentfeedback_submissions.response import ApiError
 from agentfeedback_submissions.row import MARK, TOMBSTONE, SubmissionRow
+from agentfeedback_submissions.shape import MisfitError, fitted
 from agentfeedback_submissions.texts import microseconds, time_form
 
 FORMAT = 2
@@ -44,7 +47,10 @@ def lines(rows: Iterable[SubmissionRow], at: int) -> Iterator[bytes]:
 
 
 def rows_of(data: bytes) -> list[SubmissionRow]:
-    """The rows of an export, verified as a whole. Raises `ApiError` at the first thing that is wrong."""
+    """The rows of an export with the ids they have in it, verified as a whole.
+
+    Raises `ApiError` at the first thing that is wrong.
+    """
     texts = data.split(b"\n")
     if texts[-1] or len(texts) < 3:
         raise _wrong(len(texts), "the export is not whole: its last line is missing")
@@ -76,52 +82,75 @@ def _line(text: bytes, number: int) -> dict[str, Any]:
     return document.value
 
 
+@frozen(eq=False)
+class _Record:
+    """A line of an export: the members of a record as the API shows it, and no others."""
+
+    id: int
+    uid: str
+    kind: str
+    schema_version: int
+    payload: dict  # type: ignore[type-arg]
+    content_hash: str
+    created_at: str
+    key: str = ""
+    summary: str = ""
+    machine: str = ""
+    model: str = ""
+    harness: str = ""
+    project: str = ""
+    occurred_at: str = ""
+    context: dict = field(factory=dict)  # type: ignore[type-arg]
+    processed_at: str = ""
+    verdict: str = ""
+    resolution: str = ""
+    ref: str = ""
+    processed_by: str = ""
+    redacted_at: str = ""
+
+
 def _row(record: dict[str, Any], number: int) -> SubmissionRow:
     def need(holds: object, problem: str) -> None:
         if not holds:
             raise _wrong(number, problem)
 
-    extra = set(record) - {*MEMBERS, *_TIMES, *MARK, "id", "uid", "content_hash"}
-    need(not extra, f"{', '.join(sorted(extra))}: no member of a record")
-    for name in ("uid", "kind", "content_hash", "created_at"):
-        need(isinstance(record.get(name), str), f"{name} is missing")
-    need(_UID.fullmatch(record["uid"]), "uid is no uid")
-    need(_HASH.fullmatch(record["content_hash"]), "content_hash is no hash")
-    for name in (*_TEXTS, *MARK):
-        need(name not in record or isinstance(record[name], str), f"{name} is no string")
-    version = record.get("schema_version")
-    need(
-        isinstance(version, Number) and version.text.isdigit() and len(version.text) < 17,
-        "schema_version is no whole number",
-    )
-    times: dict[str, int | None] = {}
-    for name in _TIMES:
-        text = record.get(name)
-        times[name] = microseconds(text) if isinstance(text, str) else None
-        need(text is None or times[name] is not None, f"{name} is no time")
-    payload, context = record.get("payload"), record.get("context")
-    need(isinstance(payload, dict), "payload is no object")
-    fits = isinstance(context, dict) and all(isinstance(value, str) for value in context.values())
-    need(context is None or fits, "context is no map of strings")
-    if times["redacted_at"] is None:
-        need(
-            content_hash(record) == record["content_hash"], "content_hash is not that of the record"
-        )
+    try:
+        found = fitted(record, _Record, strict=True)
+    except MisfitError as error:
+        raise _wrong(number, str(error)) from None
+    need(found.id, "id is not positive")
+    need(_UID.fullmatch(found.uid), "uid is not a UUID")
+    need(_HASH.fullmatch(found.content_hash), "content_hash is not a SHA-256 in hex")
+    need(0 < found.schema_version <= 2**53 - 1, "schema_version is not a version")
+    times = {name: microseconds(record[name]) for name in _TIMES if name in record}
+    for name, at in times.items():
+        need(at is not None, f"{name} is not a time")
+    texts = all(isinstance(value, str) for value in found.context.values())
+    need(texts, "context is not a map of strings")
+    if "redacted_at" in record:
+        need(found.payload == TOMBSTONE, "a redacted record has a payload")
+        for name in ("summary", "context"):
+            need(name not in record, f"a redacted record has a {name}")
     else:
-        need(payload == TOMBSTONE, "a redacted record has a payload")
+        whole = content_hash(record) == found.content_hash
+        need(whole, "content_hash is not that of the record")
+    for name in MARK:
+        need(
+            name not in record or "processed_at" in record, f"{name} is there, but no processed_at"
+        )
     return SubmissionRow(
-        id=0,
-        uid=record["uid"],
-        kind=record["kind"],
-        schema_version=int(version.text) if isinstance(version, Number) else 1,
+        id=found.id,
+        uid=found.uid,
+        kind=found.kind,
+        schema_version=found.schema_version,
         **{name: record.get(name) for name in (*_TEXTS, *MARK)},
-        occurred_at=times["occurred_at"],
-        context=None if context is None else canonical(context).decode(),
-        payload=canonical(payload).decode(),
-        content_hash=record["content_hash"],
+        occurred_at=times.get("occurred_at"),
+        context=canonical(found.context).decode() if "context" in record else None,
+        payload=canonical(found.payload).decode(),
+        content_hash=found.content_hash,
         created_at=times["created_at"] or 0,
-        processed_at=times["processed_at"],
-        redacted_at=times["redacted_at"],
+        processed_at=times.get("processed_at"),
+        redacted_at=times.get("redacted_at"),
     )
 
 

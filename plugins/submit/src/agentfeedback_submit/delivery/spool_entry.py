@@ -5,7 +5,6 @@ Platform details 7. Times are RFC 3339 in UTC; members without a value are left 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from attrs import define, frozen
@@ -15,11 +14,11 @@ from agentfeedback.foundation.canonical import text
 from agentfeedback.foundation.json_text import (
     MAX_DEPTH,
     NotJson,
-    Number,
     members,
     parse,
     text_bytes,
 )
+from agentfeedback_submissions.shape import MisfitError, fitted
 from agentfeedback_submit.filing.body import Body
 
 VERSION = 1
@@ -27,7 +26,6 @@ _HOUR = 3600 * 10**9
 #: Nanoseconds after which a report is not sent any more, by kind.
 EXPIRY = {"friction": 20 * _HOUR}
 OTHER_EXPIRY = 30 * 24 * _HOUR
-_COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 @define(eq=False)
@@ -88,51 +86,50 @@ def written(entry: SpoolEntry) -> bytes:
     return head + b',"body":' + entry.body.data + b"}\n"
 
 
+@frozen(eq=False)
+class _Written:
+    """The members that are read around the body; what else there is, later versions wrote."""
+
+    v: int
+    kind: str
+    key: str
+    destination: str
+    created_at: str
+    attempts: int = 0
+    not_before: str = ""
+    last_error: str = ""
+
+
 def read(data: bytes) -> SpoolEntry:
     """The entry in a file. Raises `UnreadableEntry`."""
     try:
         found = members(data, depth=MAX_DEPTH + 1)
         if found is None:
-            raise UnreadableEntry("it is no object")
+            raise UnreadableEntry("it is not an object")
         raw = dict(found)
         body = text_bytes(raw.pop("body", ""))
         if not body.startswith(b"{"):
             raise UnreadableEntry("it has no body")
         values = {name: parse(text_bytes(value)).value for name, value in raw.items()}
-    except NotJson as error:
+        # Null is how others may write that there is no value.
+        there = {name: value for name, value in values.items() if value is not None}
+        entry = fitted(there, _Written)
+    except (NotJson, MisfitError) as error:
         raise UnreadableEntry(str(error)) from None
-    if values.get("v") != Number(str(VERSION)):
+    if entry.v != VERSION:
         raise UnreadableEntry("it is of another version")
+    if not entry.kind or not entry.destination:
+        raise UnreadableEntry("its kind or its destination is empty")
+    created_at = moment.parse(entry.created_at)
+    not_before = moment.parse(entry.not_before) if entry.not_before else 0
+    if created_at is None or not_before is None:
+        raise UnreadableEntry("one of its times is not a time")
     return SpoolEntry(
-        body=Body(body, _string(values, "kind"), _string(values, "key")),
-        destination=_string(values, "destination"),
-        created_at=_time(values, "created_at", needed=True),
-        attempts=_count(values),
-        not_before=_time(values, "not_before"),
-        last_error=str(values.get("last_error", "")),
+        body=Body(body, entry.kind, entry.key),
+        destination=entry.destination,
+        created_at=created_at,
+        attempts=entry.attempts,
+        not_before=not_before,
+        last_error=entry.last_error,
         source=data,
     )
-
-
-def _string(values: dict[str, Any], name: str) -> str:
-    value = values.get(name)
-    if not isinstance(value, str) or (not value and name != "key"):
-        raise UnreadableEntry(f"its {name} is missing")
-    return value
-
-
-def _time(values: dict[str, Any], name: str, *, needed: bool = False) -> int:
-    value = values.get(name)
-    if value is None and not needed:
-        return 0
-    at = moment.parse(value) if isinstance(value, str) else None
-    if at is None:
-        raise UnreadableEntry(f"its {name} is no time")
-    return at
-
-
-def _count(values: dict[str, Any]) -> int:
-    value = values.get("attempts", Number("0"))
-    if not isinstance(value, Number) or not _COUNT.fullmatch(value.text):
-        raise UnreadableEntry("its attempts are no count")
-    return int(value.text)

@@ -10,38 +10,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
-from agentfeedback.foundation.json_text import RECORD_DEPTH, NotJson, Number, parse
+from agentfeedback.foundation.json_text import Number
 from agentfeedback_submissions import export, queries
 from agentfeedback_submissions.filters import Filters
 from agentfeedback_submissions.queries import Query
 from agentfeedback_submissions.response import UNANSWERED, ApiError, ApiResponse
 from agentfeedback_submissions.row import SubmissionRow
+from agentfeedback_submissions.shape import MisfitError, fitted
 from agentfeedback_submissions.texts import time_form
 from agentfeedback_submit.remote.client import Client
 from agentfeedback_submit.remote.server import SUBMISSIONS
 
 Scrub = Callable[[str], str]
-_TEXTS = (
-    "uid",
-    "kind",
-    "key",
-    "summary",
-    "machine",
-    "model",
-    "harness",
-    "project",
-    "occurred_at",
-    "created_at",
-    "processed_at",
-    "verdict",
-    "resolution",
-    "ref",
-    "processed_by",
-    "redacted_at",
-)
+_CURSORS = {"next_before_id", "next_after_id"}
 _ADVICE = {
     UNANSWERED: "check the url and the network",
     401: "set the key that the server was given",
@@ -64,23 +48,23 @@ class RemoteApi:
 
     def get(self, name: str) -> ApiResponse:
         """One record."""
-        return self._checked(self._ask("GET", f"{SUBMISSIONS}/{quote(name, safe='')}"), _record)
+        return self._checked(self._ask("GET", f"{SUBMISSIONS}/{quote(name, safe='')}"), _Record)
 
     def list(self, query: Query) -> ApiResponse:
         """A page of records."""
-        return self._checked(self._ask("GET", SUBMISSIONS, query=query), _page)
+        return self._checked(self._ask("GET", SUBMISSIONS, query=query), _Page)
 
     def mark_all(self, body: bytes) -> ApiResponse:
         """Mark records as processed, or take that back."""
-        return self._checked(self._ask("POST", f"{SUBMISSIONS}/processed", body=body), _marked)
+        return self._checked(self._ask("POST", f"{SUBMISSIONS}/processed", body=body), _Marked)
 
     def redact(self, name: str) -> ApiResponse:
         """Leave a tombstone."""
-        return self._checked(self._ask("DELETE", f"{SUBMISSIONS}/{quote(name, safe='')}"), _record)
+        return self._checked(self._ask("DELETE", f"{SUBMISSIONS}/{quote(name, safe='')}"), _Record)
 
     def stats(self, query: Query) -> ApiResponse:
         """How many records there are, by column and by day or week."""
-        return self._checked(self._ask("GET", "/api/v1/stats", query=query), _numbers)
+        return self._checked(self._ask("GET", "/api/v1/stats", query=query), _Stats)
 
     def import_(self, body: bytes, *, limit: int = export.IMPORT_LIMIT) -> ApiResponse:
         """Records of an export; a server takes no more than 32 MiB, whatever `limit` is."""
@@ -90,7 +74,7 @@ class RemoteApi:
                 "export it in parts, with --after",
             )
         reply = self._ask("POST", "/api/v1/import", body=body, type=export.TYPE, total=_LONG)
-        return self._checked(reply, _imported)
+        return self._checked(reply, _Imported)
 
     def everything(self, filters: Filters, after: int = 0) -> Iterator[SubmissionRow]:
         """All records of an export with a larger id, oldest first, page by page; each page is verified."""
@@ -103,14 +87,14 @@ class RemoteApi:
             if not reply.ok:
                 raise AgentFeedbackError(reply.body["message"], _ADVICE.get(reply.status, ""))
             try:
-                rows = list(_rows(reply.text or b""))
-            except (ApiError, NotJson, UnexpectedAnswer):
-                raise _malformed() from None
+                rows = export.rows_of(reply.text or b"")
+            except ApiError as error:
+                raise _malformed(self.scrub(error.message)[:2000]) from None
             yield from rows
             if len(rows) < queries.PAGE:
                 return
             if rows[-1].id <= after:
-                raise _malformed()
+                raise _malformed("its records are not those after the last ones")
             after = rows[-1].id
 
     def _ask(
@@ -134,97 +118,120 @@ class RemoteApi:
             error, message = "unavailable", f"the server answers with status {reply.status}"
         return evolve(reply, body={"error": error, "message": self.scrub(message)[:2000]})
 
-    def _checked(self, reply: ApiResponse, check: Callable[[Any], None]) -> ApiResponse:
+    def _checked(self, reply: ApiResponse, shape: type[Any]) -> ApiResponse:
+        """A reply whose body has the shape; members that the shape does not name stay as they are."""
         if not reply.ok:
             return reply
+        body = reply.body
+        if shape is _Page and isinstance(body, dict):
+            # A cursor that does not go on is null, or is not there: both say the same.
+            unset = {name for name in _CURSORS if name in body and body[name] is None}
+            body = {name: value for name, value in body.items() if name not in unset}
         try:
-            check(reply.body)
-        except UnexpectedAnswer:
-            raise _malformed() from None
-        return reply
+            fitted(body, shape)
+        except MisfitError as error:
+            raise _malformed(str(error)) from None
+        body = _with_numbers(body)
+        if shape is _Page and body["has_more"] and not _CURSORS & body.keys():
+            raise _malformed("has_more is true, and there is no cursor")
+        if shape is _Stats and "groups" in body and "other" not in body:
+            raise _malformed("other is missing")
+        if shape is _Stats and not all(
+            isinstance(value, str | int)
+            for item in body.get("groups", ())
+            for value in item.values()
+        ):
+            raise _malformed("groups have values that are not of a column")
+        return evolve(reply, body=body)
 
 
-class UnexpectedAnswer(Exception):
-    """An answer that has not the shape of the API."""
+def _malformed(problem: str) -> AgentFeedbackError:
+    return AgentFeedbackError(
+        f"the server's answer is none of this API: {problem}", "check the url"
+    )
 
 
-def _malformed() -> AgentFeedbackError:
-    return AgentFeedbackError("the server's answer is none of this API", "check the url")
+def _with_numbers(value: Any) -> Any:
+    """A tree whose whole numbers are integers, those that a payload spells in another way left alone."""
+    if isinstance(value, dict):
+        return {name: _with_numbers(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_numbers(item) for item in value]
+    if isinstance(value, Number) and value.text.isdecimal() and len(value.text) < 19:
+        return int(value.text)
+    return value
 
 
-def _rows(text: bytes) -> Iterator[SubmissionRow]:
-    lines = text.split(b"\n")[1:-2]
-    for row, line in zip(export.rows_of(text), lines, strict=True):
-        record = parse(line, depth=RECORD_DEPTH).value
-        _record(record)
-        yield evolve(row, id=record["id"])
+@frozen(eq=False)
+class _Record:
+    """A record, as far as commands read it."""
+
+    id: int
+    kind: str
+    created_at: str
+    schema_version: int = 1
+    uid: str = ""
+    key: str = ""
+    summary: str = ""
+    machine: str = ""
+    model: str = ""
+    harness: str = ""
+    project: str = ""
+    occurred_at: str = ""
+    processed_at: str = ""
+    verdict: str = ""
+    resolution: str = ""
+    ref: str = ""
+    processed_by: str = ""
+    redacted_at: str = ""
+    context: dict = field(factory=dict)  # type: ignore[type-arg]
+    payload: dict = field(factory=dict)  # type: ignore[type-arg]
 
 
-def _need(holds: object) -> None:
-    if not holds:
-        raise UnexpectedAnswer
+@frozen(eq=False)
+class _Page:
+    submissions: list[_Record]
+    total: int
+    limit: int
+    has_more: bool
+    next_before_id: int = 0
+    next_after_id: int = 0
 
 
-def _number(place: Any, name: str, *, needed: bool = True) -> None:
-    """Make a member a whole number."""
-    _need(isinstance(place, dict))
-    if name not in place:
-        _need(not needed)
-        return
-    value = place[name]
-    _need(isinstance(value, Number) and value.text.isdecimal() and len(value.text) < 19)
-    place[name] = int(value.text)
+@frozen(eq=False)
+class _Marked:
+    updated: int
+    unchanged: int
 
 
-def _record(record: Any) -> None:
-    _number(record, "id")
-    _number(record, "schema_version", needed=False)
-    for name in _TEXTS:
-        needed = name in ("kind", "created_at")
-        _need(isinstance(record.get(name, None if needed else ""), str))
-    for name in ("context", "payload"):
-        _need(isinstance(record.get(name, {}), dict))
+@frozen(eq=False)
+class _Group:
+    count: int
 
 
-def _items(body: Any, name: str) -> list[Any]:
-    found = body.get(name, [])
-    _need(isinstance(found, list))
-    return list(found)
+@frozen(eq=False)
+class _Bucket:
+    start: str
+    count: int
 
 
-def _page(body: Any) -> None:
-    for name in ("total", "limit"):
-        _number(body, name)
-    for name in ("next_before_id", "next_after_id"):
-        _number(body, name, needed=False)
-    more = body.get("has_more")
-    _need(isinstance(more, bool) and isinstance(body.get("submissions"), list))
-    _need(not more or "next_before_id" in body or "next_after_id" in body)
-    for record in body["submissions"]:
-        _record(record)
+@frozen(eq=False)
+class _Stats:
+    total: int
+    unprocessed: int
+    other: int = 0
+    groups: list[_Group] = field(factory=list)
+    buckets: list[_Bucket] = field(factory=list)
 
 
-def _marked(body: Any) -> None:
-    for name in ("updated", "unchanged"):
-        _number(body, name)
+@frozen(eq=False)
+class _Warning:
+    message: str
 
 
-def _numbers(body: Any) -> None:
-    for name in ("total", "unprocessed"):
-        _number(body, name)
-    _number(body, "other", needed="groups" in body)
-    for item in (*_items(body, "groups"), *_items(body, "buckets")):
-        _number(item, "count")
-    for item in _items(body, "groups"):
-        for name, value in item.items():
-            if isinstance(value, Number):
-                _number(item, name)
-    for item in _items(body, "buckets"):
-        _need(isinstance(item.get("start"), str))
-
-
-def _imported(body: Any) -> None:
-    for name in ("imported", "skipped", "conflicts"):
-        _number(body, name)
-    for item in _items(body, "warnings"):
-        _need(isinstance(item, dict) and isinstance(item.get("message"), str))
+@frozen(eq=False)
+class _Imported:
+    imported: int
+    skipped: int
+    conflicts: int
+    warnings: list[_Warning] = field(factory=list)
