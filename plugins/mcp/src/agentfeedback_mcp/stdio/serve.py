@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
-from typing import IO, Any, cast
+from typing import Any
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -52,9 +51,9 @@ def run(line: Parsed) -> int:
         )
     if screen.is_terminal(sys.stdin):
         screen.note("agentfeedback mcp: waiting for an MCP client on standard input.")
-    with standard() as lines, _ended_by_signals(lines) as received:
+    with standard() as transport, _ended_by_signals(transport) as received:
         _start()
-        anyio.run(_serve, lines)
+        anyio.run(_serve, transport)
     return 128 + received[0] if received else 0
 
 
@@ -69,7 +68,7 @@ def _start() -> None:
 
 
 @contextmanager
-def _ended_by_signals(lines: StdioTransport) -> Iterator[list[int]]:
+def _ended_by_signals(transport: StdioTransport) -> Iterator[list[int]]:
     """SIGINT and SIGTERM end the input; a second one ends the process. Yields the signals received."""
     received: list[int] = []
     owner = os.getpid()
@@ -80,7 +79,7 @@ def _ended_by_signals(lines: StdioTransport) -> Iterator[list[int]]:
         received.append(number)
         for each in before:
             signal.signal(each, signal.SIG_DFL)
-        lines.stop()
+        transport.stop()
 
     before = {number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -90,7 +89,7 @@ def _ended_by_signals(lines: StdioTransport) -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-async def _serve(lines: StdioTransport) -> None:
+async def _serve(transport: StdioTransport) -> None:
     # Each may read whole stores on every core, and forks to do so: one at a time.
     alone = CapacityLimiter(1)
 
@@ -112,8 +111,7 @@ async def _serve(lines: StdioTransport) -> None:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    file: anyio.AsyncFile[str] = anyio.AsyncFile(cast("IO[str]", lines))
-    async with stdio_server(file, file) as (incoming, outgoing):
+    async with transport.streams() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 

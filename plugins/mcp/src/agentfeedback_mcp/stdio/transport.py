@@ -1,7 +1,8 @@
-"""Standard input and output as lines of the protocol, kept apart from everything else that may read or print.
+"""The transport over standard input and output, kept apart from everything else that may read or print.
 
-The SDK reads and writes them as a file. The end of the input is held back until what was asked is
-answered; `stop` is an end of the input at once.
+It feeds the message streams of the SDK, as the SDK's own transport does, and differs in three ways:
+JSON of ours goes through as text (`verbatim`), a line that cannot be served is answered, and the end
+of the input is held back until what was asked is answered. `stop` is an end of the input at once.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ import os
 import select
 import sys
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from threading import Lock
+
+import anyio
+from anyio import to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage
 
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback_mcp.stdio.verbatim import incoming, outgoing
@@ -23,8 +30,14 @@ _BLOCK = 1 << 16
 _LOOK = 0.02
 
 
+#: The two streams that a server of the SDK runs on.
+Streams = tuple[
+    MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
+]
+
+
 class StdioTransport:
-    """Both directions of one client. `readline` is for one thread, `write` for one other, `stop` for any."""
+    """Both directions of one client: `streams` for the server, `stop` for any thread and any signal handler."""
 
     def __init__(self, source: int, sink: int) -> None:
         self._source = source
@@ -37,33 +50,53 @@ class StdioTransport:
         #: Ids of requests without an answer.
         self._open: set[str] = set()
 
-    def readline(self) -> str:
-        """The next line; an empty text at the end, and after `stop`."""
+    @asynccontextmanager
+    async def streams(self) -> AsyncIterator[Streams]:
+        """Carry messages between the client and a server until the input ends."""
+        to_server, incoming_messages = anyio.create_memory_object_stream[
+            SessionMessage | Exception
+        ](0)
+        outgoing_messages, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._receive, to_server)
+            group.start_soon(self._send, from_server)
+            yield incoming_messages, outgoing_messages
+
+    async def _receive(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        async with to_server:
+            while (message := await to_thread.run_sync(self._next_message)) is not None:
+                try:
+                    await to_server.send(SessionMessage(message))
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    return  # the server ended first
+
+    async def _send(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        async with from_server:
+            async for sent in from_server:
+                text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+                line, answered = outgoing(text + "\n")
+                # A client that went away is like one that closed the input.
+                await to_thread.run_sync(self._put, line)
+                self._open.discard(answered)
+
+    def _next_message(self) -> JSONRPCMessage | None:
+        """Wait for the next message; None at the end of the input, and after `stop`."""
         while True:
             while self._lines:
                 line = incoming(self._lines.popleft())
                 self._open.discard(line.cancelled)
                 if line.request:
                     self._open.add(line.request)
-                if line.text:
-                    return line.text
+                if line.message is not None:
+                    return line.message
                 self._put(line.refusal)
             if self._ended:
                 self._answered()
-                return ""
+                return None
             ready, _, _ = select.select([self._source, self._woken], [], [])
             if self._woken in ready:
-                return ""
+                return None
             self._read()
-
-    def write(self, text: str) -> None:
-        """Write one line whole, unless `stop` is called. A client that went away is like one that closed the input."""
-        line, id = outgoing(text)
-        self._put(line)
-        self._open.discard(id)
-
-    def flush(self) -> None:
-        """Nothing is kept back."""
 
     def stop(self) -> None:
         """End the input now, whatever is open. Safe in a signal handler."""

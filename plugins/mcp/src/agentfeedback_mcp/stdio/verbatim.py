@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from attrs import frozen
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
 from agentfeedback.foundation.canonical import quoted
 from agentfeedback.foundation.json_text import NotJson, TooDeep, members, parse, text_bytes
@@ -26,12 +26,13 @@ _STRUCTURED_DEPTH = 100
 
 @frozen
 class Incoming:
-    """A line for the SDK, or, where `text` is empty, the `refusal` of one that the SDK would leave unanswered.
+    """A message for the SDK, or, where there is none, the `refusal` of a line that the client waits on.
 
+    A notification that is not of the protocol has neither: nobody waits for an answer to it.
     `request` is the id of a request that has to be answered, `cancelled` that of one that must not be.
     """
 
-    text: str
+    message: JSONRPCMessage | None
     request: str = ""
     cancelled: str = ""
     refusal: str = ""
@@ -44,25 +45,25 @@ def incoming(line: bytes) -> Incoming:
         found = members(line, depth=_DEPTH)
     except NotJson as error:
         problem = f"the line is refused: {error}"
-        return Incoming("", refusal=_error(None, -32700, problem) if line.strip() else "")
+        return Incoming(None, refusal=_error(None, -32700, problem) if line.strip() else "")
     message = {} if found is None else dict(found)
     if message.get("jsonrpc") != '"2.0"':
-        return Incoming(shown)
+        return Incoming(_message(shown))
     method, id = _scalar(message.get("method")), _id(message.get("id"))
     params = _members(text_bytes(message.get("params", "null")))
     if method == "notifications/cancelled" and params is not None:
-        return Incoming(shown, cancelled=_id(params.get("requestId")))
+        return Incoming(_message(shown), cancelled=_id(params.get("requestId")))
     if not isinstance(method, str) or not id:
-        return Incoming(shown)
+        return Incoming(_message(shown))
     if method == "tools/call" and params is not None and "arguments" in params:
         params["arguments"] = json.dumps(wrapped(text_bytes(params["arguments"])))
         message["params"] = _object(params)
         shown = text_bytes(_object(message)).decode("utf-8", "replace")
-        shown += "\n"
-    if not _is_message(shown):
+    request = _message(shown)
+    if request is None:
         number = _scalar(message["id"])
-        return Incoming("", refusal=_error(number, -32600, "the line is no request of JSON-RPC"))
-    return Incoming(shown, request=id)
+        return Incoming(None, refusal=_error(number, -32600, "the line is no request of JSON-RPC"))
+    return Incoming(request, request=id)
 
 
 def outgoing(line: str) -> tuple[str, str]:
@@ -110,13 +111,12 @@ def _members(data: bytes) -> dict[str, str] | None:
     return None if found is None else dict(found)
 
 
-def _is_message(line: str) -> bool:
-    """Whether the SDK takes a line for a message; it drops any other without a word."""
+def _message(line: str) -> JSONRPCMessage | None:
+    """The message that a line is; None where the SDK takes it for none."""
     try:
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _error(id: Any, code: int, problem: str) -> str:
