@@ -34,7 +34,9 @@ def test_what_is_no_object_is_unparsed(log: Events) -> None:
     assert log.told().counts().unparsed == 4
 
 
-@pytest.mark.parametrize("data", [{}, {"source": "user"}, {"source": ""}, {"source": None}])
+@pytest.mark.parametrize(
+    "data", [{}, {"source": "user"}, {"source": ""}, {"source": None}, {"source": "command-7"}]
+)
 def test_a_prompt_is_typed_by_a_person(log: Events, data: dict[str, Any]) -> None:
     """A message without a source, or from the user, is a prompt."""
     span = log.prompt("fix it", isAutopilotContinuation=False, **data)
@@ -46,6 +48,9 @@ def test_a_prompt_is_typed_by_a_person(log: Events, data: dict[str, Any]) -> Non
     [
         {"source": "agent-1"},
         {"source": "system"},
+        {"source": "skill-release"},
+        {"source": "commands"},
+        {"source": "command-7", "isAutopilotContinuation": True},
         {"isAutopilotContinuation": True},
         {"content": " \n"},
         {"content": None},

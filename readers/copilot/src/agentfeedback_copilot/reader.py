@@ -32,6 +32,8 @@ _LOG = "events.jsonl"
 _WORKSPACE = "workspace.yaml"
 _WORKSPACE_BYTES = 65_536
 _SHELL_COMPLETED = "shell_completed"
+#: Whose a message is: typed here, or from afar (the id of what was sent follows).
+_USER, _REMOTE = "user", "command-"
 _ABORTED = "Operation aborted by user"
 
 _arguments = decoder(Arguments)
@@ -125,8 +127,9 @@ class _Events:
 
     def _user_message(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp)
-        typed = data.source in (None, "", "user") and not data.is_autopilot_continuation
-        if typed and data.content:
+        source = data.source or _USER
+        typed = source == _USER or source.startswith(_REMOTE)
+        if typed and data.content and not data.is_autopilot_continuation:
             self._timeline.prompt(data.content)
 
     def _assistant_message(self, event: Event, data: Data) -> None:
