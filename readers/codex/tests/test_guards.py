@@ -26,6 +26,7 @@ PRINTED = {
     "a refused patch": "patch rejected by user",
     "a sandbox": "patch rejected: writing is blocked by read-only sandbox",
     "the policy": "approval policy is Never; reject command",
+    "a policy that asks": "approval required by policy, but AskForApproval is set to Never",
     "the review": "This action was rejected due to unacceptable risk.",
     "a failed review": "Automatic approval review failed: x",
     "a slow review": "Automatic approval review timed out while x",

@@ -181,6 +181,23 @@ def test_policies_that_do_not_ask(rollout: Rollout, policy: str) -> None:
     assert rollout.ended(rollout.output(other))[0] == "ok"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "approval required by policy, but AskForApproval is set to Never",
+        "approval required by policy rule, but AskForApproval::Granular.rules is false",
+        'Network access to "shop.test" is blocked by policy.',
+        'Network access to "shop.test" was blocked by policy. Ask',
+    ],
+)
+def test_rules_that_may_not_ask(rollout: Rollout, text: str) -> None:
+    """A rule that would have to ask where nobody may be asked denies, in the tools of a shell."""
+    for tool in ("shell", "shell_command", "exec_command"):
+        assert rollout.ended(rollout.output(text), tool=tool) == ("denied", None, text)
+        assert rollout.ended(rollout.output(f"the {text}"), tool=tool)[0] == "ok"
+    assert rollout.ended(rollout.output(text), tool="mcp__x__y")[0] == "ok"
+
+
 FAILED = "tool call error: tool call failed for `stock/per-r`\\n\\nCaused by:\\n    x"
 
 

@@ -38,7 +38,12 @@ _DENIED_START = (
 _DENIED_COMMAND = re.compile(
     r'exec_command failed(?: for `.*?`)?: CreateProcess \{ message: "Rejected\(', re.DOTALL
 )
-_DENIED_POLICY = re.compile(r"approval policy is [^\n;]*; reject command")
+#: Denials of the approval policy, of a rule that would have to ask, and of the network's.
+_DENIED_POLICY = re.compile(
+    r"approval policy is [^\n;]*; reject command"
+    r"|approval required by policy(?: rule)?, but AskForApproval"
+    r'|Network access to "[^"\n]*" (?:is|was) blocked by policy\.'
+)
 #: Nobody refused these, though they begin as a refusal does.
 _EMPTY_PATCH = "patch rejected: empty patch"
 _NOT_STARTED = '\\"Failed to create unified exec process: '
