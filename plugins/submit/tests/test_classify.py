@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -103,59 +101,9 @@ def test_wait_doubles_up_to_an_hour() -> None:
     assert backoff.wait(10**9) == 3600 and backoff.wait(0) == backoff.wait(-5) == 30
 
 
-@given(st.integers(0, 10**9), st.integers(0, 200_000))
-def test_longer_wait_wins_within_its_cap(attempts: int, asked: int) -> None:
-    """A server's wish counts where it is longer than our own wait, up to a day."""
-    asked = backoff.retry_after(str(asked), 0)
+@given(st.integers(0, 10**9), st.integers(0, 86_400))
+def test_longer_wait_wins(attempts: int, asked: int) -> None:
+    """A server's wish counts where it is longer than our own wait."""
     until = backoff.not_before(attempts, asked, 5)
     assert until == 5 + max(backoff.wait(attempts), asked) * 10**9
     assert until <= 5 + 86_400 * 10**9
-
-
-NOW = 1_790_000_000.0
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("120", 120),
-        (" 120 ", 120),
-        ("0", 0),
-        ("86401", 86_400),
-        ("9" * 18, 86_400),
-        ("9" * 5000, 0),
-        ("-5", 0),
-        ("1.5", 0),
-        ("１２", 0),
-        ("", 0),
-        ("soon", 0),
-        ("Monday", 0),
-        ("Mon, 99 Foo 2026 99:99:99 GMT", 0),
-    ],
-)
-def test_retry_after_in_seconds(text: str, seconds: int) -> None:
-    """Whole seconds count, anything odd is nothing."""
-    assert backoff.retry_after(text, NOW) == seconds
-
-
-def test_retry_after_as_a_date() -> None:
-    """All three forms of an HTTP date; the past is no wait, far away is a day."""
-
-    def at(shift: float) -> datetime:
-        return datetime.fromtimestamp(NOW + shift, UTC)
-
-    date = at(900)
-    for text in (
-        format_datetime(date, usegmt=True),
-        date.strftime("%A, %d-%b-%y %H:%M:%S GMT"),
-        date.strftime("%a %b %d %H:%M:%S %Y"),
-    ):
-        assert backoff.retry_after(text, NOW) == 900, text
-    assert backoff.retry_after(format_datetime(at(-900), usegmt=True), NOW) == 0
-    assert backoff.retry_after(format_datetime(at(9e6), usegmt=True), NOW) == 86_400
-
-
-@given(st.text(max_size=60))
-def test_retry_after_never_raises(text: str) -> None:
-    """A header may hold anything."""
-    assert 0 <= backoff.retry_after(text, NOW) <= 86_400

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import socket
 import time
-from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submit.delivery.classify import classify
@@ -66,9 +70,17 @@ TABLE = {
 }
 
 
-def remote(server: Any, answer: str = "", environ: Mapping[str, str] | None = None) -> Remote:
+@pytest.fixture(autouse=True)
+def no_proxy_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proxies are those that a test sets."""
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+
+
+def remote(server: Any, answer: str = "") -> Remote:
     url = f"{server.url}/{answer}".rstrip("/")
-    return Remote(Client(ServerSettings(url, server.key), environ or {}))
+    return Remote(Client(ServerSettings(url, server.key)))
 
 
 def test_table_has_every_answer_of_the_server(server: Any) -> None:
@@ -135,7 +147,7 @@ def test_connection_is_used_again(server: Any) -> None:
 
 def test_after_a_time_out_the_next_request_works(server: Any) -> None:
     """What still hangs is left behind with its connection."""
-    slow = Client(ServerSettings(f"{server.url}/slow", server.key), {})
+    slow = Client(ServerSettings(f"{server.url}/slow", server.key))
     started = time.monotonic()
     assert slow.ask("GET", "", total=0.2).body["error"] == "timeout"
     assert time.monotonic() - started < 2
@@ -149,7 +161,7 @@ def test_nothing_listens() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         for url in (f"http://127.0.0.1:{port}", "http://no-such-host.invalid"):
-            reply = Remote(Client(ServerSettings(url, "k"), {})).send(NOTE)
+            reply = Remote(Client(ServerSettings(url, "k"))).send(NOTE)
             assert classify(reply, "note", "k").reason == "network"
 
 
@@ -167,16 +179,16 @@ def test_dial_is_bounded_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
             waiting.append(each)
         started = time.monotonic()
         url = f"http://127.0.0.1:{full.getsockname()[1]}"
-        reply = Remote(Client(ServerSettings(url, "k"), {})).send(NOTE)
+        reply = Remote(Client(ServerSettings(url, "k"))).send(NOTE)
         assert reply.body["error"] == "timeout" and time.monotonic() - started < 3
         for each in waiting:
             each.close()
 
 
-def test_proxy_is_asked_instead(server: Any) -> None:
+def test_proxy_is_asked_instead(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a proxy variable the whole URL goes to the proxy, with the proxy's own credentials."""
-    environ = {"http_proxy": server.url.replace("//", "//us:er@")}
-    there = Remote(Client(ServerSettings("http://feedback.invalid/created", server.key), environ))
+    monkeypatch.setenv("http_proxy", server.url.replace("//", "//us:er@"))
+    there = Remote(Client(ServerSettings("http://feedback.invalid/created", server.key)))
     # The test server answers by path, and a proxy is given the whole URL.
     assert there.send(NOTE).status == 404
     (request,) = server.requests
@@ -185,20 +197,23 @@ def test_proxy_is_asked_instead(server: Any) -> None:
     assert shown["proxy-authorization"] == "Basic " + base64.b64encode(b"us:er").decode()
 
 
-def test_tls_goes_through_a_tunnel(server: Any) -> None:
+def test_tls_goes_through_a_tunnel(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """For an https URL the proxy is asked to connect; it never sees the key."""
-    environ = {"https_proxy": server.url}
-    there = Remote(Client(ServerSettings("https://feedback.invalid", server.key), environ))
+    monkeypatch.setenv("https_proxy", server.url)
+    there = Remote(Client(ServerSettings("https://feedback.invalid", server.key)))
     assert there.send(NOTE).body["error"] == "network"
     (request,) = server.requests
     assert (request.method, request.path) == ("CONNECT", "feedback.invalid:443")
     assert server.key not in str(request.headers)
 
 
-def test_proxy_that_cannot_be_used_is_an_error_of_the_setup(server: Any) -> None:
+def test_proxy_that_cannot_be_used_is_an_error_of_the_setup(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is not gone around."""
+    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
     with pytest.raises(ClientSetupError):
-        remote(server, environ={"http_proxy": "socks5://127.0.0.1:1"}).send(NOTE)
+        remote(server).send(NOTE)
     assert server.requests == []
 
 
@@ -210,7 +225,7 @@ def test_key_that_a_server_sends_back_is_not_in_its_reply(server: Any) -> None:
     """Not in the message, not as the id of the request, not in a text that is no JSON."""
     assert server.key not in texts(remote(server, "echo").send(NOTE))
     assert "[REDACTED:api_key]" in texts(remote(server, "echo").send(NOTE))
-    reply = Client(ServerSettings(server.url, "welcome"), {}).ask("POST", "/no-json")
+    reply = Client(ServerSettings(server.url, "welcome")).ask("POST", "/no-json")
     assert reply.text == b"<html>[REDACTED:api_key] to the hotel</html>"
 
 
@@ -222,7 +237,55 @@ def test_errors_and_representations_do_not_hold_the_key(server: Any) -> None:
 
 def test_id_of_the_request(server: Any) -> None:
     """The header goes before the body; what is no id is none."""
-    here = Client(ServerSettings(server.url, server.key), {})
+    here = Client(ServerSettings(server.url, server.key))
     reply = here.ask("POST", "/api/v1/submissions", body=BODY)
     assert reply.request_id and "request_id" not in reply.body
     assert here.ask("POST", "/status-500", body=BODY).request_id == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120),
+        (" 120 ", 120),
+        ("0", 0),
+        ("86401", 86_400),
+        ("9" * 18, 86_400),
+        ("9" * 5000, 0),
+        ("-5", 0),
+        ("1.5", 0),
+        ("１２", 0),
+        ("", 0),
+        ("soon", 0),
+        ("Monday", 0),
+        ("Mon, 99 Foo 2026 99:99:99 GMT", 0),
+    ],
+)
+def test_retry_after_in_seconds(text: str, seconds: int) -> None:
+    """Whole seconds count, up to a day; anything odd is nothing."""
+    assert client_module._retry_after(text) == seconds
+
+
+def test_retry_after_as_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All three forms of an HTTP date, rounded up; the past is no wait, far away is a day."""
+    now = 1_790_000_000.0
+    monkeypatch.setattr(time, "time", lambda: now - 0.25)
+
+    def at(shift: float) -> datetime:
+        return datetime.fromtimestamp(now + shift, UTC)
+
+    date = at(900)
+    for text in (
+        format_datetime(date, usegmt=True),
+        date.strftime("%A, %d-%b-%y %H:%M:%S GMT"),
+        date.strftime("%a %b %d %H:%M:%S %Y"),
+    ):
+        assert client_module._retry_after(text) == 901, text
+    assert client_module._retry_after(format_datetime(at(-900), usegmt=True)) == 0
+    assert client_module._retry_after(format_datetime(at(9e6), usegmt=True)) == 86_400
+
+
+@given(st.text(max_size=60) | st.text("0123456789-:, JanMonGMT", max_size=40))
+def test_retry_after_never_raises(text: str) -> None:
+    """A header may hold anything."""
+    assert 0 <= client_module._retry_after(text) <= 86_400

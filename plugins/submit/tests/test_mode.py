@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from urllib.request import getproxies_environment
+
 import pytest
 
 from agentfeedback.config.resolve import ResolvedSetting
 from agentfeedback.foundation.errors import UsageError
 from agentfeedback.foundation.urls import base_url
-from agentfeedback_submit.remote.proxies import proxy_for
+from agentfeedback_submit.remote.proxies import Proxy, proxy_for
 from agentfeedback_submit.remote.server import ClientSetupError, server_of
 
 KEY = ResolvedSetting("k" * 20, "env")
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, url: str, environ: dict[str, str]) -> Proxy | None:
+    """The proxy for a URL in a process with this environment alone."""
+    monkeypatch.setattr(os, "environ", environ)
+    return proxy_for(url, getproxies_environment())
 
 
 @pytest.mark.parametrize(
@@ -86,6 +95,8 @@ def test_mode() -> None:
         ({"HTTPS_PROXY": "http://p:1", "https_proxy": "http://q:2"}, "http://q:2"),
         ({"ALL_PROXY": "http://p:1"}, "http://p:1"),
         ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, None),
+        ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": "y.example, *"}, None),
+        ({"HTTPS_PROXY": "http://p:1", "https_proxy": ""}, None),
         ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": "y.example, x.example"}, None),
         ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": ".example"}, None),
         ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": "example"}, None),
@@ -93,15 +104,17 @@ def test_mode() -> None:
         ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": "x.example:8443,ample, ,"}, "http://p:1"),
     ],
 )
-def test_proxy_variables(environ: dict[str, str], url: str | None) -> None:
+def test_proxy_variables(
+    environ: dict[str, str], url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Lower case before upper case, the scheme's own before all_proxy, no_proxy before both."""
-    proxy = proxy_for("https://x.example/a", environ)
+    proxy = asked(monkeypatch, "https://x.example/a", environ)
     assert (proxy and proxy.url) == url
 
 
 def test_proxy_with_credentials_and_proxies_that_are_none() -> None:
     """User and password leave the URL; what cannot be used is named by its variable alone."""
-    proxy = proxy_for("https://x.example", {"https_proxy": "http://us%40er:hun%2Fter2@p:3128"})
+    proxy = proxy_for("https://x.example", {"https": "http://us%40er:hun%2Fter2@p:3128"})
     assert proxy is not None and (proxy.url, proxy.credentials) == (
         "http://p:3128",
         "us@er:hun/ter2",
@@ -109,12 +122,12 @@ def test_proxy_with_credentials_and_proxies_that_are_none() -> None:
     assert "ter2" not in repr(proxy)
     for bad in ("socks5://u:hunter2@p:1", "http://", "http://u:hunter2@p:port"):
         with pytest.raises(ClientSetupError) as raised:
-            proxy_for("https://x.example", {"https_proxy": bad})
+            proxy_for("https://x.example", {"https": bad})
         assert "https_proxy" in str(raised.value) and "hunter2" not in str(raised.value)
 
 
-def test_header_of_a_request_is_no_proxy() -> None:
+def test_header_of_a_request_is_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under CGI the variable HTTP_PROXY comes from whoever asks."""
     environ = {"HTTP_PROXY": "http://p:1", "REQUEST_METHOD": "GET"}
-    assert proxy_for("http://x.example", environ) is None
-    assert proxy_for("http://x.example", {"HTTP_PROXY": "http://p:1"}) is not None
+    assert asked(monkeypatch, "http://x.example", environ) is None
+    assert asked(monkeypatch, "http://x.example", {"HTTP_PROXY": "http://p:1"}) is not None

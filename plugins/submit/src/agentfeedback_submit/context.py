@@ -1,6 +1,7 @@
 """One run of a command: its configuration, policy, store and destination, each made when it is first asked for.
 
-What a run reads of its surroundings is the environment and directory it is given; nothing else.
+What a run reads of its surroundings is the environment and directory it is given; proxies alone are
+those of the process, as the standard library reads them.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class SubmitContext:
             return Local(self.service)
         from agentfeedback_submit.remote.client import Client
 
-        return Remote(Client(remote, self.environ))
+        return Remote(Client(remote))
 
     def api(self, *, local: bool = False, server: str = "") -> Api:
         """The API that this run talks to; in local mode what lies around is filed first. Raises `ClientSetup`."""
@@ -119,7 +120,7 @@ class SubmitContext:
         from agentfeedback_submit.remote.api import RemoteApi
         from agentfeedback_submit.remote.client import Client
 
-        return RemoteApi(Client(remote, self.environ), self.scrub)
+        return RemoteApi(Client(remote), self.scrub)
 
     def submit(self, body: Body, destination: Destination) -> SubmitOutcome:
         """Deliver a body, or keep it for later, and log what became of it."""

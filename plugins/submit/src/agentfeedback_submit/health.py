@@ -88,7 +88,7 @@ def _meta(context: DoctorContext) -> DoctorSection:
     if server is None:
         return DoctorSection("meta", Meta())
     try:
-        reply = Client(server, context.environ).ask("GET", META, total=_TOTAL)
+        reply = Client(server).ask("GET", META, total=_TOTAL)
     except AgentFeedbackError as error:
         told = ((error.problem, error.remedy),)
         return DoctorSection("meta", Meta(reason="client_setup"), "not asked", told)

@@ -69,7 +69,7 @@ def told(call: Call, reply: ApiResponse) -> ApiResponse:
 
 def _api(call: Call) -> Api:
     server = call.run.server()
-    return call.run.service if server is None else _Remote(Client(server, call.environ))
+    return call.run.service if server is None else _Remote(Client(server))
 
 
 def _list(call: Call) -> ApiResponse:

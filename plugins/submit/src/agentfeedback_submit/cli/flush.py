@@ -34,9 +34,7 @@ def run_flush(line: Parsed) -> int:
     _no_positionals(line, "flush")
     run = _run("flush")
     server = run.server(local=line.local, server=line.server)
-    destination: Destination = (
-        Local(run.service) if server is None else Remote(Client(server, run.environ))
-    )
+    destination: Destination = Local(run.service) if server is None else Remote(Client(server))
     each = FlushRun(run.spool, destination, run.tell, run.scrub)
     try:
         found = _flushed(run, each)
@@ -62,9 +60,7 @@ def run_ingest(line: Parsed) -> int:
     server = run.server(local=line.local, server=line.server)
     if server is None:
         run.start(inbox=False)
-    destination: Destination = (
-        Local(run.service) if server is None else Remote(Client(server, run.environ))
-    )
+    destination: Destination = Local(run.service) if server is None else Remote(Client(server))
     verdict = run.gate.after_read([run.directory])
     if verdict is not None:
         raise AgentFeedbackError(
@@ -94,7 +90,7 @@ def _hook() -> int:
     try:
         server = run.server()
         if server is not None:
-            destination = Remote(Client(server, run.environ), started + _LAST)
+            destination = Remote(Client(server), started + _LAST)
             until = started + _SENDING
             _flushed(run, FlushRun(run.spool, destination, run.tell, run.scrub, until=until))
     except Exception as error:  # noqa: BLE001 - no failure of ours may reach the harness

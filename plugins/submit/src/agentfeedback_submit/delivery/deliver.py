@@ -72,7 +72,7 @@ def tried_once(
     attempts = entry.attempts + 1
     until = 0
     if verdict.waits:
-        asked = backoff.retry_after(reply.headers.get("Retry-After", ""), now / 1e9)
+        asked = int(reply.headers.get("Retry-After", "0"))
         until = backoff.not_before(attempts, asked, now)
     return evolve(entry, attempts=attempts, not_before=until, last_error=verdict.reason)
 

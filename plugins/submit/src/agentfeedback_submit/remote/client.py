@@ -6,10 +6,11 @@ text never holds the key, even where the server sends it back.
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Seconds until a connection has to stand, and until an answer has to be there.
 DIAL, TOTAL = 2.0, 10.0
+#: The longest wait that a server may ask for, in seconds.
+LONGEST_ASKED = 86_400
 #: The largest answer that is taken, in bytes.
 LARGEST = 48 << 20
 _BLOCK = 1 << 16
@@ -35,13 +38,16 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 class Client:
     """Asks one server; connections are kept between requests. Redirects are not followed.
 
-    Raises `ClientSetup` where the environment names a proxy that cannot be used.
+    Proxies are those that the environment of the process names as the standard library reads it.
+    Raises `ClientSetupError` where it names a proxy that cannot be used.
     """
 
-    def __init__(self, server: ServerSettings, environ: Mapping[str, str]) -> None:
+    def __init__(self, server: ServerSettings) -> None:
+        from urllib.request import getproxies_environment
+
         self.url = server.url
         self._key = server.key
-        self._proxy = proxy_for(self.url, environ)
+        self._proxy = proxy_for(self.url, getproxies_environment())
         self._pool: PoolManager | None = None
 
     def ask(
@@ -138,8 +144,8 @@ class Client:
             id = body.get("request_id", "") if isinstance(body, dict) else ""
         if not isinstance(id, str) or not _REQUEST_ID.fullmatch(id) or self._key in id:
             id = ""
-        asked = response.headers.get("Retry-After", "")
-        headers = {"Retry-After": asked} if asked else {}
+        asked = _retry_after(response.headers.get("Retry-After", ""))
+        headers = {"Retry-After": str(asked)} if asked else {}
         return ApiResponse(response.status, body, id, headers, text)
 
     def _hidden(self, value: Any) -> Any:
@@ -179,6 +185,20 @@ def _content(response: BaseHTTPResponse, deadline: float) -> bytes | None:
     finally:
         response.release_conn()
     return b"".join(blocks)
+
+
+def _retry_after(text: str) -> int:
+    """Seconds that a `Retry-After` header asks for, as seconds or an HTTP date; 0 for anything else."""
+    from urllib3 import Retry
+    from urllib3.exceptions import InvalidHeader
+
+    retry = Retry()
+    retry.retry_after_max = LONGEST_ASKED  # its own is shorter
+    try:
+        # Rounded up: a server that names a second is not asked within it.
+        return min(math.ceil(retry.parse_retry_after(text)), LONGEST_ASKED)
+    except (InvalidHeader, ValueError, OverflowError):  # what it lets through of a hostile header
+        return 0
 
 
 def _pool(proxy: Proxy | None) -> PoolManager:

@@ -1,4 +1,4 @@
-"""The proxy that the environment names for a URL (platform details 1.6). Pure."""
+"""The proxy that the environment names for a URL. Pure."""
 
 from __future__ import annotations
 
@@ -21,29 +21,19 @@ class Proxy:
     credentials: str = field(default="", repr=False)
 
 
-def proxy_for(url: str, environ: Mapping[str, str]) -> Proxy | None:
-    """The proxy for a server: `<scheme>_proxy`, then `all_proxy`, unless `no_proxy` names its host.
+def proxy_for(url: str, proxies: Mapping[str, str]) -> Proxy | None:
+    """The proxy for a server: that of its scheme, then that of `all`, unless `no` names its host.
 
-    Lower case wins over upper case. Raises `ClientSetupError` for a proxy that cannot be used.
+    `proxies` is what `urllib.request.getproxies_environment` returns. Raises `ClientSetupError` for a
+    proxy that cannot be used.
     """
     parts = urlsplit(url)
-    names = [f"{parts.scheme}_proxy", "all_proxy"]
-    port = parts.port or PORTS[parts.scheme]
-    if _passed_by(parts.hostname or "", port, _variable(environ, "no_proxy")):
+    if _passed_by(parts.hostname or "", parts.port or PORTS[parts.scheme], proxies.get("no", "")):
         return None
-    for name in names:
-        # Under CGI this variable is a header of the request, which anyone may send.
-        if name == "http_proxy" and "REQUEST_METHOD" in environ:
-            found = environ.get(name, "")
-        else:
-            found = _variable(environ, name)
-        if found:
-            return _proxy(name, found)
+    for name in (parts.scheme, "all"):
+        if found := proxies.get(name, ""):
+            return _proxy(f"{name}_proxy", found)
     return None
-
-
-def _variable(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(name, "") or environ.get(name.upper(), "")
 
 
 def _proxy(name: str, text: str) -> Proxy:
@@ -65,6 +55,11 @@ def _proxy(name: str, text: str) -> Proxy:
 
 
 def _passed_by(host: str, port: int, rules: str) -> bool:
+    """Whether `no_proxy` names a host.
+
+    The standard library's own rule is not documented, knows a * only where it is alone, and no IPv6
+    address.
+    """
     for rule in rules.split(","):
         rule = rule.strip().lower()
         if rule == "*":
