@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tomllib
 
 from agentfeedback.cli.main import ELSEWHERE
+from agentfeedback.foundation.entry_points import load
 from agentfeedback.terminal.program import table
 from tests.conftest import ROOT, Machine
 
@@ -184,3 +186,17 @@ def test_the_distributions_named_are_those_of_the_workspace() -> None:
             assert names
             brought.update(dict.fromkeys(names, project["name"]))
     assert brought == ELSEWHERE
+
+
+def test_every_target_is_a_function_of_its_own_distribution() -> None:
+    """A target is a text that no tool follows: each is there, takes the line, and is of the package of its table."""
+    values = {"agentfeedback.cli.commands"}
+    for path in ROOT.glob("plugins/*/pyproject.toml"):
+        project = tomllib.loads(path.read_text())["project"]
+        values |= set(project.get("entry-points", {}).get(GROUP, {}).values())
+    assert len(values) >= 4
+    for value in values:
+        for command in table(value):
+            if command.target:
+                assert command.target.partition(".")[0] == value.partition(".")[0], command.name
+                assert len(inspect.signature(load(command.target)).parameters) == 1, command.name

@@ -27,6 +27,8 @@ SLOW = {
     "unittest",
     "urllib.request",
     "http.client",
+    "shtab",
+    "wcwidth",
 }
 
 

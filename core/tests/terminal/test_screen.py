@@ -92,10 +92,15 @@ def test_visible_is_linear() -> None:
         ("\U0001f600", 2),
         ("a\u200db", 2),
         ("\u1112\u1161\u11ab", 2),
+        (FAMILY, 2),
+        ("\U0001f1e9\U0001f1ea", 2),
+        ("\u2764\ufe0f", 2),
+        ("\U0001f44d\U0001f3fd", 2),
+        (PERSIAN, 7),
     ],
 )
 def test_width_counts_cells(text: str, cells: int) -> None:
-    """East Asian characters take two cells, marks none, all else one."""
+    """East Asian characters and emoji take two cells, whatever they are made of, marks none, all else one."""
     assert width(text) == cells
 
 
@@ -107,6 +112,15 @@ def test_shortening_keeps_the_part_asked_for(keep: screen.End, shown: str) -> No
     """An ellipsis stands for what is left out at the end, the start or in the middle."""
     assert shorten("abcdefghij", 5, keep=keep) == shown
     assert shorten("abcde", 5, keep=keep) == "abcde"
+
+
+@pytest.mark.parametrize("keep", ["start", "end", "both"])
+@pytest.mark.parametrize("cluster", [FAMILY, "\U0001f1e9\U0001f1ea", "\u2764\ufe0f", "e\u0301"])
+def test_shortening_parts_no_cluster(cluster: str, keep: screen.End) -> None:
+    """What a reader takes for one character is kept whole or left out."""
+    for cells in range(1, 12):
+        short = shorten(cluster * 9, cells, keep=keep)
+        assert set(short.replace(cluster, "")) <= {screen.ELLIPSIS} and width(short) <= cells
 
 
 CELLS = st.text("ab-/ \u6f22\u0301\u00e9\U0001f600\u200d\x1b\n\u202e", max_size=60) | ANY_TEXT

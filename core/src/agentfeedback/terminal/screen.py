@@ -59,10 +59,13 @@ def visible(text: str, *, keep_newlines: bool = False) -> str:
 
 
 def width(text: str) -> int:
-    """Cells the text takes on a terminal; `text` is one line that went through `visible`."""
+    """Return the cells the text takes on a terminal; `text` is one line that went through `visible`.
+
+    Beyond ASCII they are counted by wcwidth, cluster by cluster: a family of emoji takes two.
+    """
     if text.isascii():
         return len(text)
-    return sum(map(_cells, text))
+    return sum(cells for _, cells in _clusters(text))
 
 
 def shorten(text: str, cells: int, *, keep: End = "start") -> str:
@@ -215,33 +218,33 @@ def _escape(char: str) -> str:
     return f"\\u{code:04x}" if code > 0xFF else _NAMED.get(char, f"\\x{code:02x}")
 
 
-def _cells(char: str) -> int:
-    if char < "\x7f":
-        return 1
-    from unicodedata import category, east_asian_width
+def _clusters(text: str) -> list[tuple[str, int]]:
+    """What a reader takes for one character each, with its cells; a cut between two of them spoils none."""
+    # Imported here, since most of what is shown is ASCII and this costs as much as a short command.
+    from wcwidth import iter_graphemes, wcswidth
 
-    if category(char) in ("Mn", "Me", "Cf") and ord(char) not in _SHAPED:
-        return 0
-    if "\u1160" <= char <= "\u11ff":  # vowels and finals drawn into the Hangul syllable before them
-        return 0
-    return 2 if east_asian_width(char) in "WF" else 1
+    return [(each, max(0, wcswidth(each))) for each in iter_graphemes(text)]
 
 
 def _head(text: str, cells: int) -> str:
-    for index, char in enumerate(text):
-        cells -= _cells(char)
-        if cells < 0:
-            return text[:index]
-    return text
-
-
-def _tail(text: str, cells: int) -> str:
-    start = len(text)
-    for index in range(len(text) - 1, -1, -1):
-        size = _cells(text[index])
+    if text.isascii():
+        return text[:cells]
+    shown = 0
+    for cluster, size in _clusters(text):
         cells -= size
         if cells < 0:
             break
-        if size:  # a mark stays with the character it belongs to
-            start = index
+        shown += len(cluster)
+    return text[:shown]
+
+
+def _tail(text: str, cells: int) -> str:
+    if text.isascii():
+        return text[len(text) - min(cells, len(text)) :]
+    start = len(text)
+    for cluster, size in reversed(_clusters(text)):
+        cells -= size
+        if cells < 0:
+            break
+        start -= len(cluster)
     return text[start:]
