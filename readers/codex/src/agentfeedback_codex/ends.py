@@ -13,7 +13,8 @@ from agentfeedback.reading import Raw, Status, value
 from agentfeedback_codex.lines import Invocation, Item, McpResult, Payload, texts
 from agentfeedback_codex.results import mcp_failure
 
-_STATUS: dict[str | None, Status] = {"completed": "ok", "failed": "error", "declined": "denied"}
+#: The status of an item, or of the event that came before it.
+STATUS: dict[str | None, Status] = {"completed": "ok", "failed": "error", "declined": "denied"}
 
 
 class End(NamedTuple):
@@ -46,7 +47,7 @@ def _command_item(item: Item, turn: str | None) -> End:
         item.id,
         "exec_command",
         item.command,
-        _STATUS.get(item.status),
+        STATUS.get(item.status),
         item.aggregated_output or "",
         item.exit_code,
         turn,
@@ -56,12 +57,12 @@ def _command_item(item: Item, turn: str | None) -> End:
 
 def _patch_item(item: Item, turn: str | None) -> End:
     content = _both(item.stdout, item.stderr)
-    status = _STATUS.get(item.status)
+    status = STATUS.get(item.status)
     return End(item.id, "apply_patch", item.changes, status, content, None, turn)
 
 
 def _mcp_item(item: Item, turn: str | None) -> End:
-    status = _STATUS.get(item.status)
+    status = STATUS.get(item.status)
     message = (item.error.message if item.error is not None else None) or ""
     if status == "error":
         status = mcp_failure(message)
@@ -70,7 +71,7 @@ def _mcp_item(item: Item, turn: str | None) -> End:
 
 
 def _command_end(event: Payload) -> End:
-    status = _STATUS.get(event.status)
+    status = STATUS.get(event.status)
     if event.status is None and event.exit_code is not None:
         status = "error" if event.exit_code else "ok"
     return End(
@@ -86,7 +87,7 @@ def _command_end(event: Payload) -> End:
 
 
 def _patch_end(event: Payload) -> End:
-    status = _STATUS.get(event.status)
+    status = STATUS.get(event.status)
     if status is None and event.success is not None:
         status = "ok" if event.success else "error"
     content = _both(event.stdout, event.stderr)

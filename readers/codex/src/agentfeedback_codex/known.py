@@ -40,6 +40,10 @@ _ITEM = Fields(
             words={"source": _SOURCES, "status": _ENDED},
         ),
         "ContextCompaction": Fields(),
+        "DynamicToolCall": Fields(
+            "arguments content_items duration error namespace status success tool",
+            words={"status": _ENDED},
+        ),
         "EnteredReviewMode": Fields("target user_facing_hint", inside={"target": _TARGET}),
         "ExitedReviewMode": Fields("review_output"),
         "Extension": Fields("action kind query results"),
@@ -83,6 +87,7 @@ _EVENT = Fields(
             """
         ),
         "context_compacted": Fields(),
+        "dynamic_tool_call_request": Fields("arguments callId namespace tool turnId"),
         "dynamic_tool_call_response": Fields(
             "arguments call_id content_items duration error success tool turn_id"
         ),

@@ -55,6 +55,7 @@ class Item(Record):
     stderr: str | None = None
     error: Problem | None = None
     content: list[Part] | None = None
+    content_items: list[Part] | None = None
     server: str | None = None
     tool: str | None = None
     target: Target | None = None
@@ -97,6 +98,7 @@ class Payload(Spoken):
     message: str | None = None
     kind: str | None = None
     error: str | None = None
+    content_items: list[Part] | None = None
     item: Item | None = None
     target: Target | None = None
     command: Raw = Raw()

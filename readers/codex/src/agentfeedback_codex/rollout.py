@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentfeedback.reading import Raw, Sink, decoder, loads
+from agentfeedback.reading import Raw, Sink, Status, decoder, loads
 from agentfeedback_codex.calls import (
     action_command,
     argv_command,
@@ -12,7 +12,7 @@ from agentfeedback_codex.calls import (
     raw_input,
     tool_of,
 )
-from agentfeedback_codex.ends import EVENTS, End, of_event, of_item
+from agentfeedback_codex.ends import EVENTS, STATUS, End, of_event, of_item
 from agentfeedback_codex.lines import Item, Line, Payload, Source, Spoken, texts
 from agentfeedback_codex.prompts import Prompts, directory, injected
 from agentfeedback_codex.results import Answer, outcome, read
@@ -201,8 +201,14 @@ class Rollout:
             self._timeline.refine(id, "error")
 
     def _dynamic_end(self, payload: Payload) -> None:
-        if payload.success is False:
-            self._timeline.refine(payload.call_id, "error", payload.error or "")
+        if payload.success is not None:
+            status: Status = "ok" if payload.success else "error"
+            content = payload.error or texts(payload.content_items)
+            self._timeline.refine(payload.call_id, status, content)
+
+    def _dynamic_item(self, item: Item, payload: Payload) -> None:
+        # The client says whether it failed; what it answers may read like anything.
+        self._timeline.refine(item.id, STATUS.get(item.status), texts(item.content_items))
 
     def _ended(self, end: End) -> None:
         """Refine a call by the record of its end, or report the call that only that record tells of."""
@@ -271,6 +277,7 @@ _ITEMS: dict[str | None, _ItemVerb] = {
     "EnteredReviewMode": Rollout._review_entered_item,
     "ExitedReviewMode": Rollout._review_exited_item,
     "CollabAgentToolCall": Rollout._collab_item,
+    "DynamicToolCall": Rollout._dynamic_item,
 }
 
 
