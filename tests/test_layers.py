@@ -42,11 +42,22 @@ PURE = [
     "reading.timeline",
     "sessions.listing",
     "state.watermark",
+    "wire.digest",
     "wire.encode",
-    "wire.records",
+    "wire.installed",
+    "wire.listing",
+    "wire.marks",
 ]
 #: What pure modules use beside each other: values and rules, no file.
-_ALSO = {"digest", "foundation.errors", "reading.reader", "scrub", "sessions.examiner", "wire"}
+_ALSO = {
+    "digest",
+    "foundation.errors",
+    "reading.reader",
+    "scrub",
+    "sessions.examiner",
+    "wire",
+    "wire.records",
+}
 IO = {
     "fcntl",
     "io",

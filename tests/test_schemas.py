@@ -66,9 +66,9 @@ def objects(shown: Any) -> list[dict[str, Any]]:
     "kind",
     [
         each
-        for module in (wire, wire_doctor)
-        for each in vars(module).values()
-        if attrs.has(each) and each.__module__ == module.__name__
+        for module, names in ((wire, wire.__all__), (wire_doctor, vars(wire_doctor)))
+        for each in (getattr(module, name) for name in names)
+        if attrs.has(each) and (module is wire or each.__module__ == module.__name__)
     ],
     ids=lambda kind: kind.__name__,
 )

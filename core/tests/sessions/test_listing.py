@@ -92,7 +92,7 @@ def test_the_oldest_last_entry_comes_first() -> None:
         seen("\U00010000", "new", 9),
     ]
     found += [seen("a", "new", 10), seen("z", "new", 8)]
-    listing = listing_of(STORES, found, [absent("y"), absent("x")], Shouting(), unprocessed=False)  # type: ignore[arg-type]
+    listing = listing_of(STORES, found, [absent("y"), absent("x")], Shouting, unprocessed=False)  # type: ignore[arg-type]
     ids = [each.session_id for each in listing.sessions]
     assert ids == ["x", "y", "z", "b", "c", "\ue000", "\U00010000", "a"]
 
@@ -101,7 +101,7 @@ def test_everything_shown_is_scrubbed_in_one_pass_and_names_stay() -> None:
     """Path, reason and directories; the project is the first scrubbed directory, the location stays."""
     scrubber = Shouting()
     listing = listing_of(
-        STORES, [seen("s1", "new", 9)], [absent("s2")], scrubber, unprocessed=False
+        STORES, [seen("s1", "new", 9)], [absent("s2")], lambda: scrubber, unprocessed=False
     )  # type: ignore[arg-type]
     assert scrubber.trees == [[["/logs/s2", "", []], ["/logs/s1", "why", ["/a", "/b"]]]]
     gone, item = listing.sessions
@@ -115,7 +115,7 @@ def test_everything_shown_is_scrubbed_in_one_pass_and_names_stay() -> None:
         ]
     )
     nothing = Shouting()
-    assert listing_of(STORES, [], [], nothing, unprocessed=False).sessions == []  # type: ignore[arg-type]
+    assert listing_of(STORES, [], [], lambda: nothing, unprocessed=False).sessions == []  # type: ignore[arg-type]
     assert nothing.trees == []
 
 
@@ -123,9 +123,9 @@ def test_only_new_and_changed_sessions_are_unprocessed() -> None:
     """Sessions that are never digested wait for nothing; they are counted nowhere."""
     states = ("new", "changed", "processed", "denied", "unreadable")
     found = [seen(state, state, 9) for state in states] + [seen("s1", "new", 9, "cursor")]
-    listing = listing_of(STORES, found, [absent("s2")], Shouting(), unprocessed=True)  # type: ignore[arg-type]
+    listing = listing_of(STORES, found, [absent("s2")], Shouting, unprocessed=True)  # type: ignore[arg-type]
     assert [each.session_id for each in listing.sessions] == ["changed", "new"]
-    whole = listing_of(STORES, found, [], Shouting(), unprocessed=False)  # type: ignore[arg-type]
+    whole = listing_of(STORES, found, [], Shouting, unprocessed=False)  # type: ignore[arg-type]
     counted = {each.harness: each.counts is not None for each in whole.sessions}
     assert counted == {"codex": True, "cursor": False}
 
@@ -134,7 +134,7 @@ def test_the_status_counts_sessions_by_state() -> None:
     """Per store, states in order of their names; rows without a file count too."""
     found = [seen("a", "new", 9), seen("b", "new", 9), seen("c", "denied", None)]
     found.append(seen("d", "new", 9, "cursor"))
-    status = status_of(STORES, found, [absent("s2")], Shouting())  # type: ignore[arg-type]
+    status = status_of(STORES, found, [absent("s2")], Shouting)  # type: ignore[arg-type]
     first = HarnessStatus("codex", "/logs", "unreadable", ["/LOGS/X: DENIED"])
     first.states = {"absent": 1, "denied": 1, "new": 2}
     second = HarnessStatus("cursor", "/c", "present", [], {"new": 1}, storage_only=True)

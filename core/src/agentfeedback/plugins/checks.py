@@ -4,37 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from attrs import fields
 
-from agentfeedback.digest.build import BuiltDigest
-from agentfeedback.plugins.doctor_section import DoctorSection
-from agentfeedback.scrub import SUBMIT, Format, Scrubber
-from agentfeedback.wire import records as wire
-from agentfeedback.wire.doctor import Doctor
-from agentfeedback.wire.encode import encode
-
 if TYPE_CHECKING:
+    from agentfeedback.digest.build import BuiltDigest
     from agentfeedback.digest.detect import Detector
+    from agentfeedback.scrub import Format
+
+# Each imports what it needs: a run checks few of these, and most runs none.
 
 
 def usable_format(format: Format) -> None:
     """A format of secrets that the scrubber can compile."""
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
     Scrubber(SUBMIT, extra=(format,)).text("")
 
 
 def usable_detector(detector: Detector) -> None:
     """A detector whose findings have a name of their own in a digest."""
     from agentfeedback.digest.detect import Detector
+    from agentfeedback.wire.records import Digest
 
     if not isinstance(detector, Detector) or not detector.name:
         raise TypeError("not a detector")
-    if detector.name in {member.name for member in fields(wire.Digest)}:
+    if detector.name in {member.name for member in fields(Digest)}:
         raise ValueError(f"{detector.name} is a member of every digest")
 
 
 def usable_section(section: Any) -> None:
     """A section of the report of `doctor` that can be printed under a name of its own."""
+    from agentfeedback.plugins.doctor_section import DoctorSection
+    from agentfeedback.wire.doctor import Doctor
+    from agentfeedback.wire.encode import encode
+
     if not isinstance(section, DoctorSection) or not section.name.isidentifier():
         raise TypeError("not a section")
     if section.name in {member.name for member in fields(Doctor)}:
@@ -44,6 +47,10 @@ def usable_section(section: Any) -> None:
 
 def printable_digest(built: BuiltDigest) -> None:
     """A digest that names its session and can be printed."""
+    import orjson
+
+    from agentfeedback.digest.build import BuiltDigest
+
     if not isinstance(built, BuiltDigest) or built.covered < 0 or "ref" not in built.digest:
         raise TypeError("not a digest")
     orjson.dumps(built.digest)

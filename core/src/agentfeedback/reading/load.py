@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from attrs import define
 
 from agentfeedback.foundation.errors import reason_of
-from agentfeedback.reading.log import Log, UnreadableLog
-from agentfeedback.reading.reader import Place, Reader, Session
-from agentfeedback.reading.sink import Sink
-from agentfeedback.reading.tally import Tally
-from agentfeedback.wire.records import Counts, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentfeedback.reading.log import Watch
+    from agentfeedback.reading.log import Log, Watch
+    from agentfeedback.reading.reader import Place, Reader, Session
+    from agentfeedback.reading.sink import Sink
+    from agentfeedback.wire.records import Counts, State
+
+# What reads logs is imported where one is read: a run that finds no session to read goes without.
 
 
 class SessionRefused(Exception):
@@ -50,6 +50,8 @@ def load(
     reader: Reader, session: Session, place: Place, teller: Sink, watch: Watch | None = None
 ) -> Log:
     """Tell `teller` the session's log and return the log, closed; raises `SessionRefused`."""
+    from agentfeedback.reading.log import UnreadableLog
+
     try:
         log = reader.open(session)
         try:
@@ -87,5 +89,7 @@ def facts_of(log: Log, teller: Sink) -> LogFacts:
 
 def tallied(reader: Reader, session: Session, place: Place) -> LogFacts:
     """The facts of a session for a listing; raises `SessionRefused`."""
+    from agentfeedback.reading.tally import Tally
+
     tally = Tally.for_reader(reader.rewrites)
     return facts_of(load(reader, session, place, tally), tally)

@@ -1,10 +1,11 @@
 """What the commands do: list, digest, mark, status, forget, drift. Reads top to bottom like architecture.md's picture.
 
-Results are the records of `wire`; what a person should be told beside them goes to `note`.
+Results are the records of `wire`.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,27 +14,26 @@ from typing import TYPE_CHECKING, Any
 from agentfeedback.config.file import load
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.shape import Config
-from agentfeedback.digest.caps import Caps
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.reader import Home
 from agentfeedback.reading.refs import Ref
-from agentfeedback.scrub import SUBMIT, Scrubber
 from agentfeedback.sessions.absent import missing, state_without_file, without_file
 from agentfeedback.sessions.builtin import Builtin
 from agentfeedback.sessions.examiner import ExaminedSession, Examiner, ReadSession, S
-from agentfeedback.sessions.facts_cache import FactsCache
 from agentfeedback.sessions.find import FoundStore, find_stores
 from agentfeedback.sessions.listing import listing_of, status_of
 from agentfeedback.sessions.named import AmbiguousRef, NamedSession, Names
-from agentfeedback.sessions.scan import scan
+from agentfeedback.sessions.scan import Silent, scan
 from agentfeedback.state.watermark import NotDigested, SessionRow, StorageOnly, WatermarkStore
 from agentfeedback.wire import records as wire
 
 if TYPE_CHECKING:
     from agentfeedback.digest.build import Digester
     from agentfeedback.reading.log import Watch
+    from agentfeedback.scrub import Scrubber
     from agentfeedback.sessions.digest_run import DigestRunner
+    from agentfeedback.sessions.facts_cache import FactsCache
     from agentfeedback.sessions.span_facts import SpanFacts
     from agentfeedback.wire.doctor import Drift
 
@@ -60,9 +60,8 @@ class Engine:
         self._now = now
         self.paths = Paths.of(environ, home)
         self.host = host
-        self.caps = Caps()
         self._cache = cache
-        self._progress = progress or (lambda label, total: _Silent())
+        self._progress = progress or (lambda label, total: Silent())
         # With --home the harnesses' own variables say nothing about that home (D20).
         self.home = Home(
             self.paths.store_home, {} if home is not None else dict(environ), self.paths.cache
@@ -84,6 +83,8 @@ class Engine:
     @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubs with the core's formats and those of plugins."""
+        from agentfeedback.scrub import SUBMIT, Scrubber
+
         formats = self.host.register_scrub_formats()
         return Scrubber(SUBMIT, extra=tuple(item for item in formats if item not in SUBMIT.formats))
 
@@ -117,12 +118,11 @@ class Engine:
             for session in store.sessions
             if since is None or session.mtime >= since
         ]
-        caches = {
-            store.harness: FactsCache(
-                self.paths.cache, store.harness, store.report.location, now=self._now
-            )
-            for store in (stores if self._cache else ())
-        }
+        caches: dict[str, FactsCache] = {}
+        if self._cache and (candidates or os.path.isdir(os.path.join(self.paths.cache, "listing"))):
+            from agentfeedback.sessions.facts_cache import caches_of
+
+            caches = caches_of(self.paths.cache, stores, self._now)
         progress = self._progress("reading sessions", len(candidates))
         try:
             for seen in scan(self.examiner, candidates, rows, caches, progress.step):
@@ -180,7 +180,7 @@ class Engine:
         rows = self.store.rows()
         seen = self._examined(stores, rows, since)
         absent = without_file(stores, rows)
-        listing = listing_of(stores, seen, absent, self.scrubber, unprocessed=unprocessed)
+        listing = listing_of(stores, seen, absent, lambda: self.scrubber, unprocessed=unprocessed)
         self._finish("list", listed=len(listing.sessions))
         return listing
 
@@ -189,7 +189,7 @@ class Engine:
         stores = self.stores(self._in_scope(None))
         rows = self.store.rows()
         seen = self._examined(stores, rows)
-        status = status_of(stores, seen, without_file(stores, rows), self.scrubber)
+        status = status_of(stores, seen, without_file(stores, rows), lambda: self.scrubber)
         status.selection = self.store.selection()
         self._finish("status")
         return status
@@ -263,6 +263,7 @@ class Engine:
         )
 
     def _run(self, allow_unknown: bool, *, named: bool) -> DigestRunner:
+        from agentfeedback.digest.caps import Caps
         from agentfeedback.sessions.digest_run import DigestRunner
 
         return DigestRunner(
@@ -270,7 +271,7 @@ class Engine:
             self.examiner,
             self._digester,
             self.scrubber,
-            self.caps,
+            Caps(),
             allow_unknown=allow_unknown,
             named=named,
         )
@@ -321,11 +322,3 @@ class Engine:
 
     def _finish(self, command: str, **numbers: int) -> None:
         self.host.run_finished({"command": command, **numbers})
-
-
-class _Silent:
-    def step(self) -> None:
-        """Nobody is watching."""
-
-    def done(self) -> None:
-        """Nobody was watching."""

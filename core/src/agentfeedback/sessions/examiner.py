@@ -13,18 +13,18 @@ from attrs import define
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
 from agentfeedback.reading.reader import Place, Reader, Session
-from agentfeedback.reading.sink import Sink
 from agentfeedback.state.watermark import SessionRow, compare
-from agentfeedback.wire.records import State
 
 if TYPE_CHECKING:
     from agentfeedback.policy.rules import Verdict
     from agentfeedback.reading.log import Log, Watch
+    from agentfeedback.reading.sink import Sink
+    from agentfeedback.wire.records import State
 
 CHANGED = "the session changed since its policy was checked"
 UNSUPPORTED = "unsupported session store format: "
 
-S = TypeVar("S", bound=Sink)
+S = TypeVar("S", bound="Sink")
 
 
 @define(eq=False)
@@ -132,7 +132,7 @@ class Examiner:
         start = _guess(session, row)
         try:
             for _ in range(3):
-                target = sink if isinstance(sink, Sink) else sink(start)
+                target = sink(start) if callable(sink) else sink
                 place = self.admit(reader, session)
                 log = load(reader, session, place, target, lines)
                 self._recorded(session, target.cwds)

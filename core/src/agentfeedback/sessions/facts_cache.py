@@ -23,7 +23,9 @@ from agentfeedback.reading.reader import Place, Reader, Session
 from agentfeedback.wire.records import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from agentfeedback.sessions.find import FoundStore
 
 #: A file written this shortly before it was read (nanoseconds) may be written again within one tick of
 #: its clock, unseen: its facts are not kept.
@@ -147,6 +149,16 @@ class FactsCache:
             _forget(self._folder, self._clock())
         except OSError:
             return
+
+
+def caches_of(
+    directory: str, stores: Iterable[FoundStore], now: Callable[[], int]
+) -> dict[str, FactsCache]:
+    """The cache of each store, by harness; the arguments are those of `FactsCache`."""
+    return {
+        store.harness: FactsCache(directory, store.harness, store.report.location, now=now)
+        for store in stores
+    }
 
 
 def kept(directory: str) -> tuple[str, int, int, int]:

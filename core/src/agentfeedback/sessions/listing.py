@@ -23,7 +23,7 @@ def listing_of(
     stores: Sequence[FoundStore],
     seen: Iterable[ExaminedSession],
     absent: Iterable[wire.Listed],
-    scrubber: Scrubber,
+    scrubber: Callable[[], Scrubber],
     *,
     unprocessed: bool,
 ) -> wire.Listing:
@@ -43,14 +43,16 @@ def listing_of(
     shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
     items = [item[2] for item in shown]
     _scrub(items, scrubber)
-    return wire.Listing([shown_store(store.report, scrubber.text) for store in stores], items)
+    return wire.Listing(
+        [shown_store(store.report, lambda text: scrubber().text(text)) for store in stores], items
+    )
 
 
 def status_of(
     stores: Sequence[FoundStore],
     seen: Iterable[ExaminedSession],
     absent: Iterable[wire.Listed],
-    scrubber: Scrubber,
+    scrubber: Callable[[], Scrubber],
 ) -> wire.Status:
     """Per harness the store and the number of its sessions in each state."""
     states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
@@ -60,7 +62,7 @@ def status_of(
         states[harness][state] = states[harness].get(state, 0) + 1
     shown = []
     for store in stores:
-        view = shown_store(store.report, scrubber.text)
+        view = shown_store(store.report, lambda text: scrubber().text(text))
         shown.append(
             wire.HarnessStatus(
                 view.harness,
@@ -96,11 +98,11 @@ def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
     return item
 
 
-def _scrub(items: Sequence[wire.Listed], scrubber: Scrubber) -> None:
+def _scrub(items: Sequence[wire.Listed], scrubber: Callable[[], Scrubber]) -> None:
     """Scrub what is shown of sessions, all in one pass; what names one (ref, id) stays as it is."""
     if not items:  # a run with nothing to show need not make the scrubber ready
         return
-    shown: Any = scrubber.tree([[item.path, item.reason, item.cwds] for item in items])
+    shown: Any = scrubber().tree([[item.path, item.reason, item.cwds] for item in items])
     for item, (path, reason, cwds) in zip(items, shown, strict=True):
         item.path, item.reason, item.cwds = path, reason, cwds
         item.project = cwds[0] if cwds else ""

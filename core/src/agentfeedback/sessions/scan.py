@@ -125,3 +125,13 @@ def _cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
+
+
+class Silent:
+    """The progress of a scan that nobody watches."""
+
+    def step(self) -> None:
+        """One session was examined."""
+
+    def done(self) -> None:
+        """The scan ended."""

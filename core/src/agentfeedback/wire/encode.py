@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from attrs import field, fields
 
 
@@ -52,11 +51,15 @@ def _members(kind: type) -> tuple[tuple[str, str, Any], ...]:
 
 def encode(value: Any) -> bytes:
     """Compact JSON in raw UTF-8, exactly as printed without the newline; all size caps are measured on it (D2)."""
+    import orjson
+
     return orjson.dumps(plain(value))
 
 
 def json_line(record: Any) -> bytes:
     """A record as a command prints it, with the newline. What of a path or an argument is not UTF-8 becomes U+FFFD."""
+    import orjson
+
     shown = plain(record)
     try:
         return orjson.dumps(shown) + b"\n"

@@ -6,13 +6,11 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agentfeedback.reading import Home, Log, Place, Reader, Report, Session, Sink
+from agentfeedback.reading import Home, Place, Reader, Report, Session
 from agentfeedback_claude_code.folder import encodings
-from agentfeedback_claude_code.lines import Line
-from agentfeedback_claude_code.transcript import Transcript
 
 if TYPE_CHECKING:
-    from agentfeedback.reading import Known
+    from agentfeedback.reading import Known, Log, Sink
 
 _SUFFIX = ".jsonl"
 #: How the files of sub-agents are named, which some versions keep beside the sessions (2.0.2 to 2.1.1).
@@ -53,6 +51,9 @@ class ClaudeCode(Reader):
         return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
+        from agentfeedback_claude_code.lines import Line
+        from agentfeedback_claude_code.transcript import Transcript
+
         transcript = Transcript(timeline)
         for line in log.records(Line, timeline):
             transcript.tell(line)

@@ -7,25 +7,16 @@ from typing import TYPE_CHECKING
 
 from agentfeedback.reading import (
     Home,
-    Log,
     Place,
-    Raw,
     Reader,
     Report,
     Session,
-    Sink,
-    UnreadableLog,
     declared_paths,
-    decoder,
-    first_line,
-    loads,
 )
 from agentfeedback_codex import store
-from agentfeedback_codex.lines import FirstLine, FirstPayload, Line
-from agentfeedback_codex.rollout import Rollout
 
 if TYPE_CHECKING:
-    from agentfeedback.reading import Known
+    from agentfeedback.reading import Known, Log, Raw, Sink
 
 #: Most bytes of a first line that is looked at before the session is opened.
 _FIRST_LINE_BYTES = 1 << 20
@@ -42,6 +33,9 @@ class Codex(Reader):
         return store.sessions(home.directory("CODEX_HOME", ".codex"), report)
 
     def place(self, session: Session, *, strict: bool) -> Place:
+        from agentfeedback.reading import UnreadableLog, decoder, first_line, loads
+        from agentfeedback_codex.lines import FirstLine, FirstPayload
+
         try:
             line = first_line(session.path, _FIRST_LINE_BYTES, 1 if strict else _BLOCK_BYTES)
         except (OSError, UnreadableLog):
@@ -69,6 +63,9 @@ class Codex(Reader):
         return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
+        from agentfeedback_codex.lines import Line
+        from agentfeedback_codex.rollout import Rollout
+
         rollout = Rollout(timeline)
         for line in log.records(Line, timeline):
             rollout.report(line)

@@ -7,7 +7,6 @@ after each step, so there is nothing to digest and nothing to mark.
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -15,31 +14,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from agentfeedback.plugins import cache_directory, session_cache
-from agentfeedback.reading import (
-    FileLog,
-    Home,
-    Log,
-    Place,
-    Reader,
-    Record,
-    Report,
-    Session,
-    UnreadableLog,
-    open_regular,
-    reason_of,
-)
+from agentfeedback.reading import Home, Place, Reader, Report, Session, reason_of
 from agentfeedback_cursor.hooks import HARNESS, is_transcript, valid_directory, valid_id
 
 if TYPE_CHECKING:
-    from agentfeedback.reading import Known, Sink
-
-_DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# To go through a folder takes no right to list it, where the system can tell the two apart.
-_THROUGH = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY))
-
-
-class Line(Record):
-    """A line of a transcript: that it is a JSON object is all that counts."""
+    from agentfeedback.reading import Known, Log, Sink
 
 
 @frozen(eq=False)
@@ -73,6 +52,8 @@ class Cursor(Reader):
         return Place(paths=pointer.directories, unknown=not pointer.known)
 
     def open(self, session: Session) -> Log:
+        from agentfeedback_cursor.transcript import Transcript
+
         return Transcript(session.path)
 
     def known(self) -> Known:
@@ -81,6 +62,8 @@ class Cursor(Reader):
         return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
+        from agentfeedback_cursor.transcript import Line, Transcript
+
         for directory in place.paths:
             timeline.note(cwd=directory)
         if isinstance(log, Transcript):
@@ -126,38 +109,6 @@ class Cursor(Reader):
             ctime=found.st_ctime_ns,
             detail=_pointer(kept),
         )
-
-
-class Transcript(FileLog):
-    """A transcript, opened without following a link anywhere in its path; `modified` in nanoseconds since the epoch."""
-
-    def __init__(self, path: str) -> None:
-        Log.__init__(self)
-        self.path = path
-        self._file = _opened(path)
-        self.modified = os.fstat(self._file).st_mtime_ns
-
-
-def _opened(path: str) -> int:
-    """A descriptor of a regular file whose path holds no link, checked folder by folder as it is opened."""
-    *folders, name = path.strip("/").split("/")
-    above = os.open("/", _THROUGH | _DIRECTORY)
-    try:
-        for folder in folders:
-            _refuse_link(folder, above)
-            below = os.open(folder, _THROUGH | _DIRECTORY, dir_fd=above)
-            os.close(above)
-            above = below
-        _refuse_link(name, above)
-        return open_regular(name, above)
-    finally:
-        os.close(above)
-
-
-def _refuse_link(name: str, above: int) -> None:
-    # Only for the reason: the open itself follows none.
-    if stat.S_ISLNK(os.lstat(name, dir_fd=above).st_mode):
-        raise UnreadableLog("its path holds a symbolic link")
 
 
 def _pointer(kept: dict[str, Any]) -> Pointer:

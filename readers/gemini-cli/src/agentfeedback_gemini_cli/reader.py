@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING
 
 from agentfeedback.reading import (
     Home,
-    Log,
     Place,
     Reader,
     Report,
     Session,
-    Sink,
     declared_paths,
     small_file,
 )
 from agentfeedback_gemini_cli import store
-from agentfeedback_gemini_cli.conversation import Conversation
-from agentfeedback_gemini_cli.lines import Line
 
 if TYPE_CHECKING:
-    from agentfeedback.reading import Known
+    from agentfeedback.reading import Known, Log, Sink
 
 _PROJECT_ROOT_BYTES = 4096
 
@@ -52,6 +48,9 @@ class GeminiCli(Reader):
         return KNOWN
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
+        from agentfeedback_gemini_cli.conversation import Conversation
+        from agentfeedback_gemini_cli.lines import Line
+
         for root in place.paths:
             timeline.note(cwd=root)
         conversation = Conversation(timeline)

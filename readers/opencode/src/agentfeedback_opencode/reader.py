@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from agentfeedback.reading import Home, Log, Place, Reader, Report, Session, Sink, declared_paths
-from agentfeedback_opencode import store, v1, v2
-from agentfeedback_opencode.layout import SessionLog
+from agentfeedback.reading import Home, Place, Reader, Report, Session, declared_paths
+from agentfeedback_opencode import location
 
 if TYPE_CHECKING:
-    from agentfeedback.reading import Known
+    from agentfeedback.reading import Known, Log, Sink
+    from agentfeedback_opencode.store import Schema
+
+# What reads a database is imported where there is one.
 
 
 class _OpenCode(Reader):
     """What both have in common: the databases, and a session's row as what the gate checks."""
 
-    schema: ClassVar[store.Schema]
+    def schema(self) -> Schema:
+        """What the reader needs of a database."""
+        raise NotImplementedError
 
     def find(self, home: Home, report: Report) -> Iterable[Session]:
-        return store.sessions(home, self.schema, report)
+        at, databases = location.databases(home, report)
+        if not databases:
+            return ()
+        from agentfeedback_opencode import store
+
+        return store.sessions(home, self.schema(), report, at, databases)
 
     def place(self, session: Session, *, strict: bool) -> Place:
         return Place(paths=declared_paths(session.detail.directory))
 
     def open(self, session: Session) -> Log:
-        return SessionLog(session, self.schema)
+        from agentfeedback_opencode.layout import SessionLog
+
+        return SessionLog(session, self.schema())
 
 
 class OpenCodeV1(_OpenCode):
@@ -33,7 +44,11 @@ class OpenCodeV1(_OpenCode):
 
     harness = "opencode-v1"
     format = "opencode-sqlite"
-    schema = v1.SCHEMA
+
+    def schema(self) -> Schema:
+        from agentfeedback_opencode.v1 import SCHEMA
+
+        return SCHEMA
 
     def known(self) -> Known:
         from agentfeedback_opencode.known import V1
@@ -41,6 +56,8 @@ class OpenCodeV1(_OpenCode):
         return V1
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
+        from agentfeedback_opencode import v1
+
         timeline.note(cwd=place.paths[0] if place.paths else None)
         v1.tell(log, timeline)
 
@@ -50,7 +67,11 @@ class OpenCodeV2(_OpenCode):
 
     harness = "opencode-v2"
     format = "opencode-v2-sqlite"
-    schema = v2.SCHEMA
+
+    def schema(self) -> Schema:
+        from agentfeedback_opencode.v2 import SCHEMA
+
+        return SCHEMA
 
     def known(self) -> Known:
         from agentfeedback_opencode.known import V2
@@ -58,5 +79,7 @@ class OpenCodeV2(_OpenCode):
         return V2
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
+        from agentfeedback_opencode import v2
+
         timeline.note(cwd=place.paths[0] if place.paths else None)
         v2.tell(log, timeline)

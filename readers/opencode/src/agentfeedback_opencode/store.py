@@ -1,10 +1,8 @@
-"""Where the databases lie, and the sessions their rows name (details 14.5; nothing but session rows is read)."""
+"""The sessions that the rows of the databases name; nothing but session rows is read."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -75,11 +73,10 @@ _RUNS: WeakKeyDictionary[Home, SqliteSnapshots] = WeakKeyDictionary()
 _Listed = list[tuple[str, bytes, Any, Any]]
 
 
-def sessions(home: Home, schema: Schema, report: Report) -> Iterator[Session]:
-    """The sessions of one harness; what cannot be listed is reported, never raised."""
-    location, paths = _paths(home, report)
-    if not paths:
-        return
+def sessions(
+    home: Home, schema: Schema, report: Report, location: str, paths: list[str]
+) -> Iterator[Session]:
+    """The sessions of one harness in these databases; what cannot be listed is reported, never raised."""
     databases = _databases(home)
     first: dict[str, str] = {}
     failed: list[tuple[StoreState, str]] = []
@@ -137,35 +134,6 @@ def _databases(home: Home) -> SqliteSnapshots:
     if databases is None:
         databases = _RUNS[home] = SqliteSnapshots(home.cache)
     return databases
-
-
-def _paths(home: Home, report: Report) -> tuple[str, list[str]]:
-    """The location of the store and its databases; the report says why there are none."""
-    directory = os.path.join(home.directory("XDG_DATA_HOME", ".local", "share"), "opencode")
-    named = home.environ.get("OPENCODE_DB", "")
-    if named:
-        return _named(os.path.join(directory, named), report)
-    report.store(directory)
-    names = [entry.name for entry in report.files(directory, root=True)]
-    found = [name for name in names if name == "opencode.db"]
-    found += [name for name in names if name.startswith("opencode-") and name.endswith(".db")]
-    if not found and report.state == "present":
-        report.store(directory, "absent", "no database")
-    return directory, [os.path.join(directory, name) for name in found]
-
-
-def _named(path: str, report: Report) -> tuple[str, list[str]]:
-    report.store(path)
-    try:
-        regular = stat.S_ISREG(os.lstat(path).st_mode)
-    except (OSError, ValueError) as error:
-        missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        report.store(path, "absent" if missing else "unreadable", reason_of(error))
-        return path, []
-    if not regular:
-        report.store(path, "unreadable", "not a regular file")
-        return path, []
-    return path, [path]
 
 
 def _rows(connection: sqlite3.Connection, schema: Schema) -> _Listed | None:

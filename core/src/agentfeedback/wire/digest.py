@@ -1,0 +1,88 @@
+"""What `sessions digest` prints."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from attrs import define, field
+
+from agentfeedback.wire.encode import omitted
+from agentfeedback.wire.listing import Counts
+
+
+@define(eq=False)
+class Event:
+    """A prompt, or a tool call that did not succeed; `at` is UTC with three decimals, truncated."""
+
+    span: str
+    ref: str
+    at: str = omitted("")
+    type: Literal["prompt", "tool_call"] = "prompt"
+    summary: str = omitted("")
+    tool: str = omitted("")
+    args_digest: str = omitted("")
+    status: str = omitted("")
+    exit_code: int | None = field(default=None, metadata={"omit": "none"})
+    error_class: str = omitted("")
+    excerpt: str = omitted("")
+    own: bool = omitted(False, name="self")
+
+
+@define(eq=False)
+class Retry:
+    span: str
+    of_span: str
+    tool: str
+    args_digest: str
+
+
+@define(eq=False)
+class Flagged:
+    span: str
+    phrase: str
+
+
+@define(eq=False)
+class Digest:
+    """The digest of one session; `from_offset` is in bytes.
+
+    `dropped` are events that are left out for good: one record completed more of them than fit.
+    `findings` holds what detectors of plugins report, by detector name; it is there only when one is installed.
+    """
+
+    ref: str
+    harness: str
+    session_id: str
+    project: str = ""
+    cwd: str = ""
+    start: str = omitted("")
+    end: str = omitted("")
+    model: str = omitted("")
+    from_offset: int = 0
+    truncated: bool = False
+    dropped: int = omitted(0)
+    counts: Counts = field(factory=Counts)
+    events: list[Event] = field(factory=list)
+    retries: list[Retry] = field(factory=list)
+    denials: list[str] = field(factory=list)
+    flagged: list[Flagged] = field(factory=list)
+    final_excerpt: str = omitted("")
+    findings: dict[str, list[Any]] | None = omitted()
+
+
+@define(eq=False)
+class DigestError:
+    ref: str
+    state: str
+    message: str
+
+
+@define(eq=False)
+class DigestRun:
+    """What `sessions digest --json` prints; `sessions` holds `Digest` objects already made plain."""
+
+    notice: str
+    detector_version: str
+    sessions: list[Any] = field(factory=list)
+    errors: list[DigestError] = field(factory=list)
+    deferred: list[str] = field(factory=list)
