@@ -92,8 +92,7 @@ def test_a_file_that_becomes_a_pipe_or_link_is_not_followed(
     listing = machine.sessions("list")["sessions"]
     assert [item["state"] for item in listing] == ["unreadable"] * 4
     reasons = {item["session_id"]: item["reason"] for item in listing}
-    assert reasons["s0"] == reasons["s2"] == "not a regular file"
-    assert reasons["s1"] == "too many levels of symbolic links"
+    assert {reasons[each] for each in ("s0", "s1", "s2")} == {"not a regular file"}
     assert reasons["s3"] == "no such file or directory"
 
 
