@@ -16,6 +16,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
+from agentfeedback_mcp.local.backing import LocalBacking
 from agentfeedback_mcp.tools.call import Tool, answer
 
 PRINTS = """
@@ -205,7 +206,7 @@ def test_a_fault_is_told_without_its_text(machine: Any, capsys: pytest.CaptureFi
         raise RuntimeError(said)
 
     tool = Tool("broken", "Broken", "", (), broken)
-    reply = answer(tool, None, machine.environ)
+    reply = answer(tool, None, machine.environ, LocalBacking)
     assert (reply.status, reply.body["error"]) == (500, "internal_error")
     err = capsys.readouterr().err
     assert said not in err + reply.body["message"] and "in broken" in err

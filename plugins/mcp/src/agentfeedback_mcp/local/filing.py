@@ -14,12 +14,13 @@ from agentfeedback.foundation.errors import (
 )
 from agentfeedback.foundation.json_text import members, parse, text_bytes
 from agentfeedback_mcp.tools.arguments import Argument
-from agentfeedback_mcp.tools.call import Call, Tool
+from agentfeedback_mcp.tools.call import Call, Tool, working_directory
 from agentfeedback_mcp.tools.submissions import told
 from agentfeedback_submissions.envelope import MEMBERS, TEXTS
 from agentfeedback_submissions.response import ApiError, ApiResponse, invalid
 from agentfeedback_submissions.texts import token
 from agentfeedback_submissions.warning import SubmissionWarning
+from agentfeedback_submit.context import SubmitContext
 from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
 from agentfeedback_submit.filing.body import Body
@@ -45,13 +46,14 @@ class RecordingDestination:
 
 
 def _submit(call: Call) -> ApiResponse:
+    run = SubmitContext(call.environ, call.host, working_directory())
     request = _request(call)
-    body = _body(call, request)
-    heard = RecordingDestination(call.run.destination())
-    outcome = call.run.submit(body, heard)
+    body = _body(call, run, request)
+    heard = RecordingDestination(run.destination())
+    outcome = run.submit(body, heard)
     reply = heard.reply
     if reply is not None and reply.ok and outcome.outcome in ("submitted", "duplicate"):
-        # Those of this side, then those of the receiver, as far as they are ones.
+        # Those of this side, then the receiver's; malformed ones are dropped.
         shown = {**reply.body, "warnings": [*_no_kind(call), *outcome.warnings]}
         return ApiResponse(reply.status, shown, reply.request_id)
     if outcome.outcome == "spooled":
@@ -86,9 +88,9 @@ def _context_from(call: Call) -> ContextFrom:
         raise _refused("invalid_format", error) from None
 
 
-def _body(call: Call, request: Request) -> Body:
+def _body(call: Call, run: SubmitContext, request: Request) -> Body:
     try:
-        facts = call.run.facts(request)
+        facts = run.facts(request)
     except (ConfigError, PluginError, StoreError):
         raise
     except AgentFeedbackError as error:
@@ -100,12 +102,12 @@ def _body(call: Call, request: Request) -> Body:
             "bad_request",
             f"nothing was filed: the policy of this machine switches it off here ({facts.reason})",
         )
-    return _built(call, request, facts)
+    return _built(call, run, request, facts)
 
 
-def _built(call: Call, request: Request, facts: FilingFacts) -> Body:
+def _built(call: Call, run: SubmitContext, request: Request, facts: FilingFacts) -> Body:
     try:
-        return build(request, facts, lambda: call.run.engine.scrubber)
+        return build(request, facts, lambda: run.engine.scrubber)
     except UsageError as error:
         context = parse(call.text).value.get("context")
         if context is not None and not isinstance(context, dict):

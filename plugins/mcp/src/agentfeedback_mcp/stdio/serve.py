@@ -33,6 +33,7 @@ from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
 from agentfeedback_mcp.instructions import INSTRUCTIONS
 from agentfeedback_mcp.local import filing, sessions
+from agentfeedback_mcp.local.backing import LocalBacking
 from agentfeedback_mcp.stdio.transport import StdioTransport, standard
 from agentfeedback_mcp.stdio.verbatim import structured, unwrapped
 from agentfeedback_mcp.tools import submissions as reports
@@ -101,7 +102,7 @@ async def _serve(transport: StdioTransport) -> None:
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}")
         text = unwrapped(params.arguments)
-        asked = partial(answer, tool, text, os.environ)
+        asked = partial(answer, tool, text, os.environ, LocalBacking)
         return _result(await to_thread.run_sync(asked, limiter=alone if tool.alone else None))
 
     server: Server[Any] = Server(

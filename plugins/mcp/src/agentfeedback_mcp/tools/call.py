@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from attrs import field, frozen
 
@@ -15,8 +15,34 @@ from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
 from agentfeedback_mcp.tools.arguments import Argument, read, schema
+from agentfeedback_submissions.queries import Query
 from agentfeedback_submissions.response import ApiError, ApiResponse, request_id
-from agentfeedback_submit.context import SubmitContext
+
+
+class Api(Protocol):
+    """The API over submissions, as far as tools ask it."""
+
+    def list(self, query: Query) -> ApiResponse: ...
+    def get(self, name: str) -> ApiResponse: ...
+    def stats(self, query: Query) -> ApiResponse: ...
+    def mark_all(self, body: bytes) -> ApiResponse: ...
+    def schema(self, kind: str, version: str) -> ApiResponse: ...
+
+
+class Backing(Protocol):
+    """Where submissions are: this machine or a server."""
+
+    def api(self) -> Api:
+        """The API to ask. Raises `AgentFeedbackError` where it cannot be used as it is configured."""
+        ...
+
+    def scrubbed(self, tree: Any) -> Any:
+        """A tree of JSON without secrets of known formats."""
+        ...
+
+
+#: Makes what a call is backed by.
+Backed = Callable[[Mapping[str, str], Host], Backing]
 
 
 @frozen(eq=False, slots=False)
@@ -30,11 +56,12 @@ class Call:
     host: Host
     given: Mapping[str, Any]
     text: bytes
+    backed: Backed
 
     @cached_property
-    def run(self) -> SubmitContext:
-        """Configuration, policy, database and destination."""
-        return SubmitContext(self.environ, self.host, working_directory())
+    def backing(self) -> Backing:
+        """Where submissions are for this call."""
+        return self.backed(self.environ, self.host)
 
 
 @frozen(eq=False)
@@ -60,13 +87,15 @@ class Tool:
         return schema(self.arguments, open=self.open)
 
 
-def answer(tool: Tool, text: bytes | None, environ: Mapping[str, str]) -> ApiResponse:
+def answer(
+    tool: Tool, text: bytes | None, environ: Mapping[str, str], backed: Backed
+) -> ApiResponse:
     """What a tool answers to arguments as they were written; never raises."""
     id = request_id()
     try:
         host = Host(environ, warn)
         given = read(tool.arguments, text, host, open=tool.open)
-        reply = tool.run(Call(environ, host, given, text or b"{}"))
+        reply = tool.run(Call(environ, host, given, text or b"{}", backed))
     except ApiError as refusal:
         return refusal.reply(id)
     except AgentFeedbackError as error:

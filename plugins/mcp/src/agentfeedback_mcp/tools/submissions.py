@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
-from urllib.parse import quote
+from typing import Any
 
 from agentfeedback.foundation.canonical import compact
 from agentfeedback_mcp.tools.arguments import Argument
@@ -13,42 +11,6 @@ from agentfeedback_submissions import queries
 from agentfeedback_submissions.filters import EQUAL, TIMES
 from agentfeedback_submissions.kinds import GUIDES
 from agentfeedback_submissions.response import ApiError, ApiResponse, request_id
-from agentfeedback_submit.remote.client import Client
-from agentfeedback_submit.remote.server import SUBMISSIONS
-
-Query = Sequence[tuple[str, str]]
-
-
-class Api(Protocol):
-    """What the tools ask: the database of this machine, or a server."""
-
-    def list(self, query: Query) -> ApiResponse: ...
-    def get(self, name: str) -> ApiResponse: ...
-    def stats(self, query: Query) -> ApiResponse: ...
-    def mark_all(self, body: bytes) -> ApiResponse: ...
-    def schema(self, kind: str, version: str) -> ApiResponse: ...
-
-
-class _Remote:
-    """The routes of a server."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def list(self, query: Query) -> ApiResponse:
-        return self._client.ask("GET", SUBMISSIONS, query=query)
-
-    def get(self, name: str) -> ApiResponse:
-        return self._client.ask("GET", f"{SUBMISSIONS}/{quote(name, safe='')}")
-
-    def stats(self, query: Query) -> ApiResponse:
-        return self._client.ask("GET", "/api/v1/stats", query=query)
-
-    def mark_all(self, body: bytes) -> ApiResponse:
-        return self._client.ask("POST", f"{SUBMISSIONS}/processed", body=body)
-
-    def schema(self, kind: str, version: str) -> ApiResponse:
-        return self._client.ask("GET", f"/api/v1/schemas/{quote(kind, safe='')}/{version}")
 
 
 def told(call: Call, reply: ApiResponse) -> ApiResponse:
@@ -63,29 +25,24 @@ def told(call: Call, reply: ApiResponse) -> ApiResponse:
     if not isinstance(body, dict) or not {"error", "message"} <= body.keys():
         what = f"an answer with status {reply.status} that is none of this API"
         return ApiError("unavailable", f"the server gave {what}").reply(id)
-    shown = call.run.engine.scrubber.tree({**body, "request_id": id})
+    shown = call.backing.scrubbed({**body, "request_id": id})
     return ApiResponse(reply.status if not reply.ok else 503, shown, id)
 
 
-def _api(call: Call) -> Api:
-    server = call.run.server()
-    return call.run.service if server is None else _Remote(Client(server))
-
-
 def _list(call: Call) -> ApiResponse:
-    return told(call, _api(call).list(_query(call)))
+    return told(call, call.backing.api().list(_query(call)))
 
 
 def _get(call: Call) -> ApiResponse:
-    return told(call, _api(call).get(str(call.given["id"])))
+    return told(call, call.backing.api().get(str(call.given["id"])))
 
 
 def _stats(call: Call) -> ApiResponse:
-    return told(call, _api(call).stats(_query(call)))
+    return told(call, call.backing.api().stats(_query(call)))
 
 
 def _mark(call: Call) -> ApiResponse:
-    reply = told(call, _api(call).mark_all(compact(dict(call.given))))
+    reply = told(call, call.backing.api().mark_all(compact(dict(call.given))))
     details = reply.body.get("details")
     if not reply.ok and isinstance(details, list):
         # A member of the route's body is an argument here.
@@ -96,7 +53,7 @@ def _mark(call: Call) -> ApiResponse:
 
 def _schema(call: Call) -> ApiResponse:
     given = call.given
-    return told(call, _api(call).schema(given["kind"], str(given.get("version", 1))))
+    return told(call, call.backing.api().schema(given["kind"], str(given.get("version", 1))))
 
 
 def _of_argument(detail: dict[str, Any]) -> dict[str, Any]:
