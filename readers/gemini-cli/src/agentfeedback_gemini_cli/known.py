@@ -16,7 +16,10 @@ _CALL = Fields(
     """,
     words={"status": "awaiting_approval cancelled error executing scheduled success validating"},
     inside={
-        "resultDisplay": Fields(open=True, words={"terminateReason": _ENDS}),
+        "resultDisplay": Fields(
+            open=True,
+            words={"terminateReason": _ENDS, "state": "cancelled completed error running"},
+        ),
     },
 )
 _MESSAGE = Fields("content displayContent id timestamp", inside={"content": _PART})

@@ -83,6 +83,7 @@ class Progress(Record, rename="camel"):
     """The display of a sub-agent's call."""
 
     is_subagent_progress: bool | None = None
+    state: str | None = None
     terminate_reason: str | None = None
 
 

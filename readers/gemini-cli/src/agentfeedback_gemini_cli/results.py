@@ -33,6 +33,8 @@ _PLAN_REJECTED = ("Plan rejected. User feedback: ", "Plan rejected. No feedback 
 _BROKEN_OFF = "[Operation Cancelled] Reason: Operation cancelled by user"
 #: How the harness starts what it says of a call that it did not run, or broke off.
 _LIKE_OURS = ("Tool execution ", "[Operation Cancelled]")
+#: How a sub-agent ended that has no reason for its end.
+_STATE: dict[str | None, Status] = {"error": "error", "cancelled": "interrupted"}
 _REACHED = "GOAL"
 _STOPPED = "ABORTED"
 
@@ -102,8 +104,10 @@ def _of_subagent(display: Raw) -> Status:
     if bytes(memoryview(display)[:1]) != b"{":
         return "ok"
     progress = _progress(bytes(display))
-    if progress is None or not progress.is_subagent_progress or progress.terminate_reason is None:
+    if progress is None or not progress.is_subagent_progress:
         return "ok"
+    if progress.terminate_reason is None:
+        return _STATE.get(progress.state, "ok")
     if progress.terminate_reason == _STOPPED:
         return "interrupted"
     return "ok" if progress.terminate_reason == _REACHED else "error"
