@@ -95,7 +95,17 @@ def behind_a_blank(shop: Repository) -> None:
     (shop.root / ".git/commondir").write_text(" common\n")
 
 
-KINDS = [plain, padded, linked, included, of_its_work_tree, behind_a_blank]
+def beside_its_submodules(shop: Repository) -> None:
+    """The one file of configuration that a work tree itself may hold."""
+    update = f'[submodule "x"]\n\tpath = x\n\turl = "ext::{shop.program}"\n\tupdate = "!{shop.program}"\n'
+    (shop.root / ".gitmodules").write_text(update + shop.hostile)
+    shop.git("add", ".gitmodules")
+
+
+KINDS = [
+    *(plain, padded, linked, included),
+    *(of_its_work_tree, behind_a_blank, beside_its_submodules),
+]
 
 
 @pytest.fixture
