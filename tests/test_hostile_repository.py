@@ -223,3 +223,26 @@ def test_the_program_would_run(shop: Repository) -> None:
     plain(shop)
     shop.git("diff")
     assert shop.ran.exists()
+
+
+@pytest.mark.parametrize("whose", ["user", "repository"])
+def test_git_does_not_run_for_an_answer_that_is_dropped(
+    machine: Machine, shop: Repository, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    """Whoever drops `git_dirty`: what files say is still sent."""
+    rule = '[context]\ndrop = ["git_dirty"]\n'
+    if whose == "user":
+        machine.config(rule)
+    else:
+        (shop.root / ".agentfeedback.toml").write_text(rule)
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("a program was started")
+
+    monkeypatch.setattr(subprocess, "Popen", forbidden)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REPORT).encode())))
+    monkeypatch.chdir(shop.root)
+    result = machine.call("submit", "friction", "--stdin")
+    assert result.status == 0, result.err
+    exported = machine.call("export").out
+    assert b'"git_branch":"main"' in exported and b"git_dirty" not in exported
