@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,7 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentfeedback_copilot.lines import Data, Result, ShellExecution
-from agentfeedback_copilot.results import Outcome, goes_on, outcome, without_closing
+from agentfeedback_copilot.results import (
+    Outcome,
+    goes_on,
+    has_unknown_line,
+    outcome,
+    without_closing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,6 +254,33 @@ def test_printed_lines_of_other_tools_are_content(text: str) -> None:
     """No line counts in the result of a tool that is no shell."""
     data = Data(success=True, result=Result(content=text))
     assert outcome(data, shell=False) == Outcome("ok", text)
+
+
+@pytest.mark.parametrize(
+    "start", ["<command with shellId: ", "<command with id: ", "<shellId: ", "<", "<exited with "]
+)
+@pytest.mark.parametrize(
+    "again",
+    [
+        " is still running after ",
+        " moved to background by the user",
+        " was started with detach: true ",
+        " completed with exit code 1",
+        " exited with exit code ",
+        " stopped",
+        ">",
+        " ",
+    ],
+)
+def test_a_long_last_line_is_read_in_linear_time(start: str, again: str) -> None:
+    """A line of megabytes that starts as the harness's own does, and goes on so, takes no longer than another."""
+    for end in ("", ">", "> "):
+        line = start + again * (2_000_000 // len(again)) + end
+        begun = time.perf_counter()
+        goes_on(line)
+        without_closing(line)
+        has_unknown_line(line)
+        assert time.perf_counter() - begun < 5
 
 
 IDS, SHELLS = ("c1", "c2"), ("w1", "w2")

@@ -23,25 +23,23 @@ _CLOSING = re.compile(
 )
 #: Lines the harness may add below it.
 _REMARKS = ("<sandbox is active ", "<this failure may be caused by t")
-#: The last line of a result whose command goes on running in a shell.
+#: How the last line of a result starts whose command goes on running in a shell; it ends with `>`.
 _GOES_ON = re.compile(
-    r"<command (?:started in (?:detached )?background with shellId: (?P<started>[^\n]*)"
-    r"|with shellId: (?P<kept>[^\n]*?) (?:is still running after |moved to background by the user)[^\n]*)>\s*",
+    r"<command (?:started in (?:detached )?background with shellId: (?P<started>[^\n]*)>\Z"
+    r"|with shellId: (?P<kept>[^\n]*?) (?:is still running after |moved to background by the user))",
     re.ASCII,
 )
-#: What else the harness may say in the last line.
+#: How else the harness's last line may start; it ends likewise.
 _NO_RESULT = re.compile(
-    r"<(?:command with (?:id|shellId): [^\n]* (?:stopped"
-    r"|was started with detach: true [^\n]*"
-    r"|is already running, [^\n]*"
-    r"|is running in the background [^\n]*)"
-    r"|unable to send input\. [^\n]*"
-    r"|(?:shellId: [^\n]* )?exited with error: [^\n]*"
-    r"|no active shell sessions)>\s*",
+    r"<(?:command with (?:id|shellId): [^\n]*? (?:stopped>\Z|was started with detach: true "
+    r"|is already running, |is running in the background )"
+    r"|unable to send input\. "
+    r"|(?:shellId: [^\n]*? )?exited with error: "
+    r"|no active shell sessions>\Z)",
     re.ASCII,
 )
-#: What a last line of the harness looks like.
-_LIKE_OURS = re.compile(r"<[^<>\n]*(?:exit code|shell|command)[^<>\n]*>\s*", re.ASCII)
+#: What the harness's last line is about.
+_SUBJECTS = ("exit code", "shell", "command")
 _DENIED = ("rejected", "denied")
 #: What the harness closes a call with that was open when its process ended, or that its program cancelled.
 _INTERRUPTED = ("interrupted", "cancelled")
@@ -108,17 +106,21 @@ def without_closing(content: str, *, of: str | None = None) -> tuple[str, int | 
 
 def goes_on(content: str) -> str | None:
     """The shell in which a command goes on running, by the last line of its call's result."""
-    found = _GOES_ON.fullmatch(_last_line(content)[1])
+    line = _last_line(content)[1].rstrip()
+    found = _GOES_ON.match(line) if line.endswith(">") else None
     return (found["started"] or found["kept"]) if found is not None else None
 
 
 def has_unknown_line(content: str) -> bool:
     """Whether the last line of a result looks like one of the harness's about a shell, and is none that is known."""
-    line = _last_line(content)[1]
-    known = (_CLOSING, _GOES_ON, _NO_RESULT)
-    return _LIKE_OURS.fullmatch(line) is not None and not any(
-        form.fullmatch(line) for form in known
-    )
+    line = _last_line(content)[1].rstrip()
+    if not (
+        line.startswith("<") and line.endswith(">") and line.count("<") == line.count(">") == 1
+    ):
+        return False
+    if not any(subject in line for subject in _SUBJECTS):
+        return False
+    return not any(form.match(line) for form in (_CLOSING, _GOES_ON, _NO_RESULT))
 
 
 def of_64_bits(code: int | None) -> int | None:
