@@ -71,9 +71,20 @@ def test_version_and_help_load_nothing_but_the_command_line(
 def test_an_empty_home_loads_no_more_than_its_answer_needs(
     machine: Machine, words: tuple[str, ...]
 ) -> None:
-    """With no session there is nothing to scrub, decompress or test for TOML."""
+    """With no session there is nothing to read, digest, scrub, keep or open, nor TOML to test for."""
     modules = loaded(machine, "sessions", *words)
-    assert modules & {"re2", "zstandard", "tomllib", *SLOW} == set()
+    assert modules & {"re2", "zstandard", "tomllib", "msgspec", "orjson", "sqlite3", *SLOW} == set()
+    packages = ("agentfeedback.scrub", "agentfeedback.digest.", "agentfeedback.reading.log")
+    assert [name for name in modules if name.startswith(packages)] == []
+
+
+def test_readers_find_without_what_reads_logs(machine: Machine) -> None:
+    """In a home without logs each reader is there, and none of its format's records."""
+    modules = loaded(machine, "sessions", "status")
+    readers = {path.name for path in ROOT.glob("readers/*/src/*")}
+    assert readers <= modules
+    parts = ("lines", "layout", "transcript", "rollout", "conversation", "events", "results")
+    assert [name for name in modules if name.split(".")[-1] in parts] == []
 
 
 def test_only_the_reader_of_the_named_harness_is_loaded(machine: Machine) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from agentfeedback.config.keys import KEYS, Key
 from agentfeedback.config.shape import Config
 from agentfeedback.config.toml_text import toml
 from agentfeedback.foundation.errors import ConfigError, reason_of
 from agentfeedback.foundation.files import regular_bytes
 from agentfeedback.foundation.paths import dangling
+
+if TYPE_CHECKING:
+    from agentfeedback.config.keys import Key
+
+# What checks a file is imported where there is one.
 
 #: Where msgspec says that something is wrong: `$.collect.deny_paths[1]` is the key `collect.deny_paths`.
 _PLACE = re.compile(r" - at `\$\.([^`\[]+)[^`]*`$")
@@ -42,6 +44,10 @@ def load(path: str) -> Config:
 
 
 def _fitted(path: str, tables: dict[str, Any]) -> Config:
+    import msgspec
+
+    from agentfeedback.config.keys import KEYS
+
     try:
         config = msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
@@ -62,6 +68,8 @@ def _problem(key: Key, tables: dict[str, Any]) -> str:
 
 def _wrong_type(name: str) -> str:
     """The sentence for a key or table whose value has another type."""
+    from agentfeedback.config.keys import KEYS
+
     key = KEYS.get(name)
     if key is None:
         return f"{name} is not a table"

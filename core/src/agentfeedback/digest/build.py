@@ -1,4 +1,4 @@
-"""Builds the digest of one session from its timeline (details 8): events, findings, caps. Pure.
+"""Builds the digest of one session from its timeline: events, findings, caps. Pure.
 
 Every string is scrubbed before it is sized: texts were clipped when they were told, and the
 finished object is scrubbed once more before it is measured.
@@ -131,7 +131,7 @@ def _truncated(
 
 
 def smallest(session: Session) -> int:
-    """The bytes of the smallest digest this session can have; a run that has less left need not read it (D15)."""
+    """The bytes of the smallest digest this session can have; a run that has less left need not read it."""
     return len(orjson.dumps(plain(Digest(session.ref, session.harness, session.id))))
 
 

@@ -1,4 +1,4 @@
-"""Detectors: what stands out among a session's prompts and calls (details 8.3). Pure.
+"""Detectors: what stands out among a session's prompts and calls. Pure.
 
 A detector sees a full text once, while it is told (`mark`), and the finished timeline once
 (`find`). The core's three fill `retries`, `denials` and `flagged`; those of plugins stand under

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: The harnesses of this project, in the order of every output (D6).
+#: The harnesses of this project, in the order of every output.
 HARNESSES = (
     "claude-code",
     "codex",
@@ -14,7 +14,7 @@ HARNESSES = (
 )
 
 
-#: What a harness may also be called on input (D6).
+#: What a harness may also be called on input.
 ALIASES = {"opencode": "opencode-v1"}
 
 

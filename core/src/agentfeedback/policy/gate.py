@@ -1,4 +1,4 @@
-"""When the policy is asked: before a log is opened, and after the read over all recorded directories (details 11)."""
+"""When the policy is asked: before a log is opened, and after the read over all recorded directories."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CollectGate:
 
     @property
     def strict(self) -> bool:
-        """Whether the policy holds rules about paths: what readers get as `place(strict=...)` (D14)."""
+        """Whether the policy holds rules about paths: what readers get as `place(strict=...)`."""
         return self._policy.has_path_rules
 
     def before_open(self, place: Place) -> Verdict | None:
@@ -114,7 +114,7 @@ class CollectGate:
 def resolved_form(path: str) -> str | None:
     """An absolute path with the symbolic links of the part that exists resolved; None where that fails.
 
-    A directory that is gone below a link is still found where the link leads (C34).
+    A directory that is gone below a link is still found where the link leads.
     """
     if len(path) > _LONGEST_NAMED:
         path = cleaned(path)  # what makes it long may stand for nothing, as `./` does

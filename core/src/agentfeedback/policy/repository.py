@@ -1,7 +1,7 @@
-"""The repository a directory lies in, and what its `.agentfeedback.toml` says (details 11, "Repository").
+"""The repository a directory is in, and what its `.agentfeedback.toml` says.
 
-Nothing of git is run and nothing of its configuration is read; a repository file that is no
-regular file, too large or not TOML is ignored, and what was wrong kept as the rules' `problem`.
+Nothing of git is run and nothing of its configuration is read; a repository file that is not a
+regular file, is too large or not TOML is ignored, and what was wrong kept as the rules' `problem`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `[collect]` rules: may what was recorded in this directory be read (details 11, D5, D12, D19, D20)?
+"""The `[collect]` rules: may what was recorded in this directory be read?
 
 Pure: whoever asks brings the resolved form of a directory and a function that resolves policy
 entries. The rules of a repository can only narrow what the user's own allow.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentfeedback.config.shape import Collect
     from agentfeedback.reading.reader import Encoding, Place
 
-#: Whether paths are compared without case: macOS and Windows (D5).
+#: Whether paths are compared without case: macOS and Windows.
 FOLDS_CASE = sys.platform in ("darwin", "win32")
 
 METADATA_FAILED = "the session metadata could not be read, so the policy could not be checked"
@@ -33,7 +33,7 @@ Resolve = Callable[[str], str | None]
 
 @frozen
 class Verdict:
-    """Why a session is refused: its state and the reason, a text of details 9 (or of D19 for a plugin's gate)."""
+    """Why a session is refused: its state and the reason that is shown."""
 
     state: Literal["disabled", "denied"]
     reason: str
@@ -121,7 +121,7 @@ def expanded(entry: str, homes: Sequence[str]) -> list[str]:
 class Policy:
     """The user's rules made ready for asking.
 
-    `homes` are the homes `~` stands for (D20), `fold` compares without case, `resolve` gives a
+    `homes` are the homes `~` stands for, `fold` compares without case, `resolve` gives a
     path with its symbolic links resolved or None where that fails.
     """
 
@@ -167,7 +167,7 @@ class Policy:
         return None
 
     def check_encoded(self, place: Place) -> Verdict | None:
-        """The verdict on a directory name that only encodes a path; the user's rules alone (D12).
+        """The verdict on a directory name that only encodes a path; the user's rules alone.
 
         None means that nothing forbids to open the log: it was found allowed, or only what it
         records can tell. It is never the last word, the recorded directories are checked as well.

@@ -1,4 +1,4 @@
-"""One digest run: sessions in turn until the run cap is full, then all watermarks at once (details 7, 8.5, 8.6)."""
+"""One digest run: sessions in turn until the run cap is full, then all watermarks at once."""
 
 from __future__ import annotations
 

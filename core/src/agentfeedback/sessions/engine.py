@@ -1,4 +1,4 @@
-"""What the commands do: list, digest, mark, status, forget, drift. Reads top to bottom like architecture.md's picture.
+"""What the commands do: list, digest, mark, status, forget, drift, and the one way to read a session.
 
 Results are the records of `wire`.
 """
@@ -62,7 +62,7 @@ class Engine:
         self.host = host
         self._cache = cache
         self._progress = progress or (lambda label, total: Silent())
-        # With --home the harnesses' own variables say nothing about that home (D20).
+        # With --home the harnesses' own variables say nothing about that home.
         self.home = Home(
             self.paths.store_home, {} if home is not None else dict(environ), self.paths.cache
         )

@@ -1,4 +1,4 @@
-"""The facts a report takes from the session entry it is about (details 15; sessions.md, "Filing from a digest")."""
+"""The facts a report takes from the session entry it is about."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agentfeedback.reading.timeline import Timeline, Watched
 from agentfeedback.sessions.examiner import ReadSession
 from agentfeedback.sessions.named import MARKER
 
-#: Harnesses whose findings keep the key they had under an older name (D6).
+#: Harnesses whose findings keep the key they had under an older name.
 _KEY_NAMES = {"opencode-v1": "opencode"}
 
 

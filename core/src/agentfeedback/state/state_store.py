@@ -5,17 +5,20 @@ Follows details 10 and `sessions.md`, "Watermark". The file itself is `agentfeed
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-import orjson
 from attrs import fields
 
-from agentfeedback.state.database import BUSY_MS, Database
 from agentfeedback.state.migrations import MIGRATIONS, Step
 from agentfeedback.state.watermark import Digested, NotDigested, SessionRow, WatermarkStore
-from agentfeedback.wire.encode import encode
-from agentfeedback.wire.records import Selection
+
+if TYPE_CHECKING:
+    from agentfeedback.state.database import Database
+    from agentfeedback.wire.records import Selection
 
 __all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStore"]
 
@@ -59,17 +62,33 @@ class StateStore:
     """
 
     def __init__(
-        self, path: str, *, busy_ms: int = BUSY_MS, migrations: tuple[Step, ...] = MIGRATIONS
+        self, path: str, *, busy_ms: int | None = None, migrations: tuple[Step, ...] = MIGRATIONS
     ) -> None:
-        self._database = Database(path, WHAT, busy_ms=busy_ms, migrations=migrations)
+        self.path = path
+        self._busy_ms = busy_ms
+        self._migrations = migrations
 
-    @property
-    def path(self) -> str:
-        """The database file, as given."""
-        return self._database.path
+    @cached_property
+    def _database(self) -> Database:
+        # Not before there is something to read or write: sqlite3 costs start-up time.
+        from agentfeedback.state.database import BUSY_MS, Database
+
+        busy = BUSY_MS if self._busy_ms is None else self._busy_ms
+        return Database(self.path, WHAT, busy_ms=busy, migrations=self._migrations)
+
+    def _is_missing(self) -> bool:
+        try:
+            os.stat(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):
+            return False  # the database says what is wrong
+        return False
 
     def rows(self) -> dict[tuple[str, str], SessionRow]:
         """Every row by `(harness, session id)`; a missing database is empty and stays so (D22)."""
+        if self._is_missing():
+            return {}
         with self._database.reading() as connection:
             if connection is None:
                 return {}
@@ -97,6 +116,8 @@ class StateStore:
 
         Raises `NotDigested` for the first name without a digest; then none is marked.
         """
+        import orjson
+
         refs = orjson.dumps([_text(uid) for uid in uids]).decode()
         with self._database.writing() as connection:
             for harness, session_id in names:
@@ -119,6 +140,8 @@ class StateStore:
 
     def selection(self) -> Selection | None:
         """The saved selection; a stored text of any other shape is a `StoreError`."""
+        if self._is_missing():
+            return None
         with self._database.reading() as connection:
             found = None if connection is None else connection.execute(_SELECTION).fetchone()
         if found is None:
@@ -133,6 +156,8 @@ class StateStore:
 
     def save_selection(self, selection: Selection) -> None:
         """Replace the whole saved selection."""
+        from agentfeedback.wire.encode import encode
+
         text = encode(selection).decode()
         with self._database.writing() as connection:
             connection.execute(_SAVE, (text,))
@@ -152,6 +177,8 @@ class StateStore:
 
 
 def _json(text: object) -> object:
+    import orjson
+
     try:
         return orjson.loads(text) if isinstance(text, str) else None
     except ValueError:
@@ -159,6 +186,8 @@ def _json(text: object) -> object:
 
 
 def _selection(found: object) -> Selection | None:
+    from agentfeedback.wire.records import Selection
+
     if not isinstance(found, dict):
         return None
     harnesses, since, limit = (found.get(name) for name in ("harnesses", "since", "limit"))
