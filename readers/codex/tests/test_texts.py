@@ -143,15 +143,13 @@ def test_answers_of_servers_are_their_own(rollout: Rollout, text: str, status: s
         ("read_mcp_resource", "resources/read failed: x"),
         ("list_mcp_resources", "unknown MCP server 'x' for the selected environment"),
         ("create_goal", "goal objective must not be empty"),
-        ("update_plan", "a plan of what is yet to be told"),
+        ("update_plan", "update_plan is a TODO/checklist tool and is not allowed in Plan mode"),
     ],
 )
-def test_tools_that_answer_in_json_fail_in_words(rollout: Rollout, tool: str, text: str) -> None:
-    """Where Codex' own tool always answers in JSON, or with one fixed text, any other text is a failure."""
+def test_failures_of_a_few_tools(rollout: Rollout, tool: str, text: str) -> None:
+    """What Codex says of agents, resources, goals and plans is a failure in their tools, and nothing elsewhere."""
     assert rollout.ended(rollout.output(text), tool=tool) == ("error", None, text)
-    for answer in ('{"agent_id":"x"}', '[{"x":1}]', "", "Output:\nx"):
-        if tool != "update_plan" or not answer.startswith(("{", "[")):
-            assert rollout.ended(rollout.output(answer), tool=tool)[0] == "ok"
+    assert rollout.ended(rollout.output(f"a hook says: {text}"), tool=tool)[0] == "ok"
     for other in ("depot_lookup", "other.spawn_agent", "mcp__x__spawn_agent", "exec_command"):
         assert rollout.ended(rollout.output(text), tool=other)[0] == "ok"
 
@@ -160,12 +158,15 @@ def test_tools_that_answer_in_json_fail_in_words(rollout: Rollout, tool: str, te
     ("tool", "text"),
     [
         ("update_plan", "Plan updated"),
+        ("update_plan", "the house hook dislikes the plan"),
+        ("get_goal", "the house hook dislikes the goal"),
+        ("spawn_agent", '{"agent_id":"x"}'),
         ("spawn_agent", "You are the newly spawned agent. The prior history was forked"),
-        ("spawn_agent", "You are now a newly spawned child agent. The history is inherited"),
+        ("spawn_agent", "the house hook dislikes the agent"),
     ],
 )
 def test_words_that_are_no_failure(rollout: Rollout, tool: str, text: str) -> None:
-    """The plan's only answer, and what a forked agent reads in its parent's stead."""
+    """An answer, what a forked agent reads in its parent's stead, and what a hook puts in an answer's place."""
     assert rollout.ended(rollout.output(text), tool=tool)[0] == "ok"
 
 

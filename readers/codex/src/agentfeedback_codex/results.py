@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from agentfeedback.reading import Status, decoder
 from agentfeedback_codex.lines import Part, Wrapped
+from agentfeedback_codex.wording import FAILED_BY_TOOL
 
 #: Denials that stand in the header, or start a text without one.
 _DENIED = (
@@ -65,42 +66,6 @@ _FAILED_START = (
     "failed in sandbox ",
     "exec_command failed",
 )
-#: Failures that are Codex' own word in one tool only; another one may print them.
-_FAILED_BY_TOOL = {
-    "shell": ("error: ",),
-    "apply_patch": ("error: ",),
-    "write_stdin": ("unknown session id ", "failed to write to stdin"),
-    "view_image": (
-        "unable to process image",
-        "unable to read image at ",
-        "unable to resolve image path",
-        "image path `",
-        "view_image is not allowed because ",
-        "Codex cannot attach image at ",
-        "image content omitted because it could not be processed",
-    ),
-}
-#: Codex' own tools that answer in JSON: any other text says why they did not.
-_JSON_TOOLS = frozenset(
-    {
-        "close_agent",
-        "create_goal",
-        "get_goal",
-        "list_mcp_resource_templates",
-        "list_mcp_resources",
-        "read_mcp_resource",
-        "request_user_input",
-        "resume_agent",
-        "send_input",
-        "spawn_agent",
-        "update_goal",
-        "wait_agent",
-    }
-)
-#: What stands in the place of an answer where a sub-agent begins with its parent's history.
-_FORKED = ("You are the newly spawned agent.", "You are now a newly spawned child agent.")
-#: The only answer of `update_plan` that is none of a failure.
-_PLANNED = "Plan updated"
 #: Any tool that the session's mode does not have says so by its own name.
 _UNAVAILABLE = " is unavailable in "
 _FAILED_MCP = 'err: "tool call error: tool call failed for '
@@ -275,11 +240,7 @@ def _is_failure(text: str, tool: str) -> bool:
     if text.startswith(_FAILED_START):
         return True
     name = _OWN_NAMESPACE.sub("", tool, count=1)
-    if name in _JSON_TOOLS:
-        return bool(text) and not text.startswith(("{", "[", *_FORKED))
-    if name == "update_plan":
-        return bool(text) and text.rstrip() != _PLANNED
-    return text.startswith(_FAILED_BY_TOOL.get(name, ())) or (
+    return text.startswith(FAILED_BY_TOOL.get(name, ())) or (
         bool(name) and text.startswith(name + _UNAVAILABLE)
     )
 
