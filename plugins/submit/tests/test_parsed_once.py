@@ -70,12 +70,12 @@ def test_an_entry_that_changed_is_read_again(tmp_path: Any) -> None:
     here = spool.Spool(str(tmp_path))
     old = SpoolEntry(Body(FRICTION, "friction", "k"), "local", here.now())
     here.release(here.hold(old))
-    (lying,) = here.lying()
-    seen = here.look(lying)
-    held = here.claim(lying)
+    (found,) = here.files()
+    seen = here.look(found)
+    held = here.claim(found)
     assert seen is not None and held is not None
     here.release(held, SpoolEntry(old.body, "local", old.created_at, attempts=3))
-    held = here.claim(lying)
+    held = here.claim(found)
     assert held is not None
     entry = here.read(held, seen)
     assert entry is not None and entry.attempts == 3

@@ -140,12 +140,12 @@ def test_files_are_named_by_time_and_are_the_owners_alone(
     spool: Spool, clock: Clock, tmp_path: Path
 ) -> None:
     """`af1-<time>-<8 hex>.json`, mode 0600, in folders 0700, which are made with the first entry."""
-    assert spool.lying() == [] and not (tmp_path / "data").exists()
+    assert spool.files() == [] and not (tmp_path / "data").exists()
     kept(spool)
     clock.now += 1
     kept(spool)
     names = sorted(os.listdir(spool.folder))
-    assert [each.name for each in spool.lying()] == names and len(names) == 2
+    assert [each.name for each in spool.files()] == names and len(names) == 2
     assert all(re.fullmatch(r"af1-\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{8}\.json", name) for name in names)
     assert [name[4:30] for name in names] == [
         "20260921T141320.000000000Z",
@@ -159,13 +159,13 @@ def test_files_are_named_by_time_and_are_the_owners_alone(
 def test_one_of_many_claims_an_entry(spool: Spool) -> None:
     """However many reach for it at once, one has it."""
     kept(spool)
-    (lying,) = spool.lying()
+    (file,) = spool.files()
     found: list[object] = []
     barrier = threading.Barrier(8)
 
     def claim() -> None:
         barrier.wait()
-        found.append(spool.claim(lying))
+        found.append(spool.claim(file))
 
     threads = [threading.Thread(target=claim) for _ in range(8)]
     for thread in threads:
@@ -178,15 +178,15 @@ def test_one_of_many_claims_an_entry(spool: Spool) -> None:
 def test_claim_is_stale_after_a_minute(spool: Spool, clock: Clock) -> None:
     """Until then the entry is its holder's, after it anybody's; a clock set back frees it too."""
     held = spool.hold(entry())
-    (lying,) = spool.lying()
-    assert lying.name == held.name and not spool.free(lying)
+    (found,) = spool.files()
+    assert found.name == held.name and not spool.free(found)
     clock.now += CLAIM - 1
-    assert not spool.free(lying)
+    assert not spool.free(found)
     clock.now += 1
-    assert spool.free(lying)
+    assert spool.free(found)
     clock.now = START - CLAIM
-    assert spool.free(lying)
-    taken = spool.claim(lying)
+    assert spool.free(found)
+    taken = spool.claim(found)
     assert taken is not None
     # The first holder wakes up: what it gives back or has done with is not there any more.
     spool.release(held, entry(attempts=9))
@@ -208,12 +208,12 @@ def test_entry_given_back_on_a_full_disk_is_kept_as_it_was(
 
     monkeypatch.setattr(owner_only, "write_new", full)
     spool.release(held, entry(attempts=4))
-    (lying,) = spool.lying()
-    assert lying.claimed is None
-    found = spool.look(lying)
+    (file,) = spool.files()
+    assert file.claimed is None
+    found = spool.look(file)
     assert found is not None and (found.attempts, found.body.data) == (0, BODY)
     # There is no room for the answer beside a refused one either: the file itself is moved.
-    held = spool.claim(lying)
+    held = spool.claim(file)
     assert held is not None
     spool.refuse(entry(), held, status=400, response="no")
     assert spool.counts() == (0, 1)
@@ -273,8 +273,8 @@ def test_foreign_things_in_the_folder_are_not_followed(spool: Spool, tmp_path: P
     os.mkdir(f"{spool.folder}/{name.format(3)}")
     Path(spool.folder, "af2-x.json").write_bytes(b"{}")
     Path(spool.folder, "af1-x.json.bak").write_bytes(b"{}")
-    lying = spool.lying()
-    assert len(lying) == 4
-    for each in lying[:3]:
+    files = spool.files()
+    assert len(files) == 4
+    for each in files[:3]:
         with pytest.raises(UnreadableEntry):
             spool.look(each)

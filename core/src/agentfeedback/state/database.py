@@ -1,11 +1,11 @@
-"""The data-directory database as a file: created, recognised, migrated, opened (details 10).
+"""The data-directory database as a file: created, recognised, migrated, opened.
 
 Nothing is opened until `reading` or `writing` is entered, and nothing stays open after: each
 block has a connection of its own. So the file may be moved away under a long-lived process, a
 `Database` may be carried through a fork or used from any thread, and no lock outlives a block.
 
 A symbolic link in place of the file is followed, a dangling one to where it points: SQLite's
-journal files lie beside the file it names.
+journal files are beside the file it names.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection to read from; None, and nothing is made, when there is no database (D22)."""
+        """A connection to read from; None, and nothing is made, when there is no database."""
         if not self.exists():
             yield None
             return

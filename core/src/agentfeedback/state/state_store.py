@@ -1,6 +1,6 @@
 """Watermarks of sessions and the saved selection, kept in the data-directory database.
 
-Follows details 10 and `sessions.md`, "Watermark". The file itself is `agentfeedback.state.database`'s.
+The file itself is `agentfeedback.state.database`'s.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class StateStore:
         return False
 
     def rows(self) -> dict[tuple[str, str], SessionRow]:
-        """Every row by `(harness, session id)`; a missing database is empty and stays so (D22)."""
+        """Every row by `(harness, session id)`; a missing database is empty and stays so."""
         if self._is_missing():
             return {}
         with self._database.reading() as connection:
@@ -112,7 +112,7 @@ class StateStore:
     def mark(
         self, names: Sequence[tuple[str, str]], outcome: str, uids: Sequence[str], at: int
     ) -> None:
-        """Copy each session's digest watermark into its marked one, in one transaction (details 6).
+        """Copy each session's digest watermark into its marked one, in one transaction.
 
         Raises `NotDigested` for the first name without a digest; then none is marked.
         """
@@ -126,7 +126,7 @@ class StateStore:
                     raise NotDigested(harness, session_id)
 
     def forget(self, names: Sequence[tuple[str, str]]) -> list[bool]:
-        """Drop rows, in one transaction, and tell for each name whether it had one.
+        """Drop rows, in one transaction; the result says for each name whether it had one.
 
         A missing database stays missing.
         """

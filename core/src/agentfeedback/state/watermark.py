@@ -1,4 +1,4 @@
-"""Size and first-line hash against what was marked: the state of a session (details 9).
+"""Size and first-line hash against what was marked: the state of a session.
 
 Pure: rows and sizes come in, a `LogStatus` goes out. `WatermarkStore` is what keeps the rows; the
 core's own is `agentfeedback.store.StateStore`, and a plugin may supply another through the hook
@@ -64,7 +64,7 @@ class LogStatus:
 
 
 class NotDigested(AgentFeedbackError):
-    """A session was to be marked that no digest has covered yet; nothing was marked (details 6)."""
+    """A session was to be marked that no digest has covered yet; nothing was marked."""
 
     def __init__(self, harness: str, session_id: str) -> None:
         ref = f"{harness}:{session_id}"
@@ -88,7 +88,7 @@ class WatermarkStore(Protocol):
 
     Names are `(harness, session id)`, the harness never an alias.
     Every method raises `StoreError` when the store cannot be read or written, and has then changed
-    nothing. Reading never creates a store (D22).
+    nothing. Reading never creates a store.
     """
 
     def rows(self) -> dict[tuple[str, str], SessionRow]:
@@ -112,7 +112,7 @@ class WatermarkStore(Protocol):
         ...
 
     def forget(self, names: Sequence[tuple[str, str]]) -> list[bool]:
-        """Drop rows, all or none, and tell for each name whether it had one."""
+        """Drop rows, all or none; the result says for each name whether it had one."""
         ...
 
     def selection(self) -> Selection | None:
@@ -129,9 +129,9 @@ def compare(
 ) -> LogStatus:
     """The state of a log of `size` complete-line bytes whose first line hashes to `head`.
 
-    Rotation is tested first, the mtime never. Row stores pass `boundary`, which tells whether an
+    Rotation is tested first, the mtime never. Row stores pass `boundary`, which says whether an
     offset in their virtual log is the start or end of a record: a marked size between two records
-    means that marked rows were deleted since (D26).
+    means that marked rows were deleted since.
     """
     if row is None or row.processed_at is None or row.processed_size is None:
         return LogStatus("new")

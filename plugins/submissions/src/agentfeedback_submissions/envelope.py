@@ -1,6 +1,6 @@
 """Any JSON object made into a record: inferred, normalised, and warned about, never refused. Pure.
 
-Follows platform details 2.5 in its order; only four bodies are refused (`EnvelopeRefused`).
+The order of its steps is fixed, since later ones see what earlier ones moved. Only four bodies are refused (`EnvelopeRefused`).
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ CONTEXT_BYTES = 2000
 _LARGEST_VERSION = 2**53 - 1
 
 
-@define(eq=False)
 class EnvelopeRefused(Exception):
     """A body that cannot become a record; `status` is that of HTTP, `code` that of the error body."""
 
-    status: int
-    code: str
-    message: str
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(status, code, message)
+        self.status = status
+        self.code = code
+        self.message = message
 
 
 @define(eq=False)
@@ -241,7 +242,7 @@ class _Envelope:
 
 
 class _Overflow(dict[str, Any]):
-    """The context entries beyond the cap; a class of its own tells it from a member of that name."""
+    """The context entries beyond the cap; a class of its own sets it apart from a member of that name."""
 
 
 _OVERFLOW = "context_overflow"

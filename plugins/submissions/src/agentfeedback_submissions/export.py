@@ -1,6 +1,6 @@
 """Submissions as NDJSON, format 2: a header, the records oldest first, a trailer that proves them whole. Pure.
 
-Platform details 9. Member names of header and trailer are this project's.
+Member names of header and trailer are this project's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The shipped kinds and what their guides say of a payload: warnings only, nothing is changed. Pure.
 
-Platform details 2.5, "Shipped kinds". A kind without a guide is stored all the same.
+A kind without a guide is stored all the same.
 """
 
 from __future__ import annotations

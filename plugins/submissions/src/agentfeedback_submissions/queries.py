@@ -1,4 +1,4 @@
-"""The parameters of the API's routes read strictly: unknown, empty and repeated ones are refused (platform details 9). Pure."""
+"""The parameters of the API's routes read strictly: unknown, empty and repeated ones are refused. Pure."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def exported(query: Query) -> tuple[Filters, Page]:
 
 
 def identifier(text: str) -> int:
-    """An id of a path; anything but a plain positive integer is no id of anything."""
+    """An id of a path; raises `not_found` unless the text is a plain positive integer."""
     if not _INTEGER.fullmatch(text) or not 0 < int(text) <= _LARGEST:
         raise ApiError("not_found", f"there is no submission {text!r}")
     return int(text)

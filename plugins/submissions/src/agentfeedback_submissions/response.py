@@ -1,4 +1,4 @@
-"""What the API answers, in process and over HTTP alike (platform details 9). Pure."""
+"""What the API answers, in process and over HTTP alike. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from agentfeedback.foundation.canonical import compact
 
@@ -73,13 +73,14 @@ class Detail:
         return shown
 
 
-@define(eq=False)
 class ApiError(Exception):
     """A request that is refused: an error code of the API, a sentence, and what it is about."""
 
-    code: str
-    message: str
-    details: Sequence[Detail] = ()
+    def __init__(self, code: str, message: str, details: Sequence[Detail] = ()) -> None:
+        super().__init__(code, message, details)
+        self.code = code
+        self.message = message
+        self.details = details
 
     def reply(self, request_id: str) -> ApiResponse:
         """The refusal as an answer."""

@@ -1,4 +1,4 @@
-"""The API in process: one method per route, each answering as the route does (platform details 9).
+"""The API in process: one method per route, each answering as the route does.
 
 A command, an MCP tool and a server all ask here, so outcomes are the same in every mode. No method
 raises for what a caller may have got wrong: that is an answer too.

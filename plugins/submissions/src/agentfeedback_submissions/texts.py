@@ -1,6 +1,6 @@
 """Texts of an envelope brought into their one form: trimmed, lower case, one line, at most so many bytes. Pure.
 
-Platform details 2.5. White space is Unicode's White_Space property, which `str.strip` exceeds.
+White space is Unicode's White_Space property, which `str.strip` exceeds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""WarningList about a submission: what was mended, moved or missing. Pure (platform details 2.5)."""
+"""Warnings about a submission: what was mended, moved or missing. Pure."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class WarningList:
         self._found.append((code, path, message))
 
     def moved(self, old: Path, new: Path) -> None:
-        """What lay at `old`, a path of one part or two, and below it now lies at `new`."""
+        """What was at `old`, a path of one part or two, and below it is now at `new`."""
         if len(old) == 1:
-            lying = list(self._places.pop(old, {}).values())
+            numbers = list(self._places.pop(old, {}).values())
         else:
-            lying = [self._places.get(old[:1], {}).pop(old[1:], [])]
-        for number in chain.from_iterable(lying):
+            numbers = [self._places.get(old[:1], {}).pop(old[1:], [])]
+        for number in chain.from_iterable(numbers):
             code, path, message = self._found[number]
             path = new + path[len(old) :]
             self._found[number] = (code, path, message)

@@ -97,12 +97,12 @@ class SubmitContext:
         return os.path.dirname(self.paths.database)
 
     def server(self, *, local: bool = False, server: str = "") -> ServerSettings | None:
-        """The server this run talks to; None in local mode. Raises `ClientSetup`."""
+        """The server this run talks to; None in local mode. Raises `ClientSetupError`."""
         url, key = self.resolve("url", server), self.resolve("api_key")
         return server_of(url, key, local=local)
 
     def destination(self, *, local: bool = False, server: str = "") -> Destination:
-        """Where submissions go; in local mode what lies around is filed first. Raises `ClientSetup`."""
+        """Where submissions go; in local mode what waits is filed first. Raises `ClientSetupError`."""
         remote = self.server(local=local, server=server)
         if remote is None:
             self.start()
@@ -112,7 +112,7 @@ class SubmitContext:
         return Remote(Client(remote))
 
     def api(self, *, local: bool = False, server: str = "") -> Api:
-        """The API that this run talks to; in local mode what lies around is filed first. Raises `ClientSetup`."""
+        """The API that this run talks to; in local mode what waits is filed first. Raises `ClientSetupError`."""
         remote = self.server(local=local, server=server)
         if remote is None:
             self.start()
@@ -195,7 +195,7 @@ class SubmitContext:
         over = {"key": key, "occurred_at": span.occurred_at, "harness": span.harness}
         if span.model:
             over["model"] = span.model
-        # An empty environment: what ran elsewhere and earlier is not told by what runs here and now.
+        # An empty environment: what runs here and now says nothing about what ran elsewhere and earlier.
         collected = self._collected(span.cwd, {})
         if collected.project:
             over["project"] = collected.project

@@ -1,4 +1,4 @@
-"""The sections `meta`, `spool` and `recent` of `agentfeedback doctor`; nothing is changed (platform details 7)."""
+"""The sections `meta`, `spool` and `recent` of `agentfeedback doctor`; nothing is changed."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _spool(context: DoctorContext) -> DoctorSection:
 def _mode(path: str) -> int | None:
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
-    except OSError:  # not there, or behind a folder whose own permissions are told
+    except OSError:  # not there, or behind a folder whose own permissions are reported
         return None
 
 

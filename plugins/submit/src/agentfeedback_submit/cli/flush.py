@@ -1,4 +1,4 @@
-"""`agentfeedback flush` and `ingest`: reports that wait, sent or filed (platform details 7)."""
+"""`agentfeedback flush` and `ingest`: reports that wait, sent or filed."""
 
 from __future__ import annotations
 

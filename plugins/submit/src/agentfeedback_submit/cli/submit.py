@@ -1,4 +1,4 @@
-"""`agentfeedback submit`: checks the command line, gathers, builds, sends, prints the outcome (platform details 2.2)."""
+"""`agentfeedback submit`: checks the command line, gathers, builds, sends, prints the outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer to a create means for the report that was sent (the table of platform details 1.6). Pure."""
+"""What an answer to a create means for the report that was sent. Pure."""
 
 from __future__ import annotations
 

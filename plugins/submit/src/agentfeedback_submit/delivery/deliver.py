@@ -1,4 +1,4 @@
-"""One body sent to where submissions go, and what became of it (platform details 1.6 and 2.4)."""
+"""One body sent to where submissions go, and what became of it."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _unkept(
     if verdict.action == "spool" and held is None:
         outcome.outcome, outcome.reason = "error", "spool_unwritable"
         outcome.message = f"it was not delivered ({verdict.reason}) and not kept: {problem}"
-    elif verdict.action == "spool":  # it lies in the spool as it was written before it was sent
+    elif verdict.action == "spool":  # it is in the spool as it was written before it was sent
         outcome.outcome, outcome.reason = "spooled", verdict.reason
     elif verdict.action == "reject":
         outcome.reason = "rejected_unwritable"
@@ -164,7 +164,7 @@ def _existing(answer: dict[str, Any]) -> int | None:
 
 
 def _warnings(answer: dict[str, Any], scrub: Scrub) -> list[dict[str, Any]]:
-    """The receiver's warnings, those of them that are ones."""
+    """The receiver's well-formed warnings."""
     found = answer.get("warnings")
     kept = []
     for item in found if isinstance(found, list) else ():

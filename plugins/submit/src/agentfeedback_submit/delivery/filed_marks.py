@@ -1,4 +1,4 @@
-"""The marker that a session has filed a friction already: an empty file of the cache (platform details 1.1, 2.4)."""
+"""The marker that a session has filed a friction already: an empty file of the cache."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentfeedback.foundation.files import Folder
 
 
 def marker(cache: str, session_id: str) -> str:
-    """Where the marker of a session lies."""
+    """The path of the marker of a session."""
     return os.path.join(cache, "filed", hashlib.sha256(session_id.encode()).hexdigest())
 
 

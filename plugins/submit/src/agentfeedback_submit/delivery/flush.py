@@ -1,4 +1,4 @@
-"""Sends what lies in the spool to one destination, oldest first (platform details 7)."""
+"""Sends what is in the spool to one destination, oldest first."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class FlushRun:
     scrub: Scrub = str
     until: float | None = None
     done: Flushed = field(factory=Flushed)
-    #: How many entries lie here for each other destination.
+    #: How many entries are here for each other destination.
     others: Counter[str] = field(factory=Counter)
 
     def run(self) -> Flushed:
         """Send what is due. Raises `OSError` where the spool cannot be used; no report is lost then."""
-        for lying in self.spool.lying():
-            self._entry(lying)
+        for found in self.spool.files():
+            self._entry(found)
         self.spool.tidy()
         return self.done
 
-    def _entry(self, lying: SpoolFile) -> None:
+    def _entry(self, found: SpoolFile) -> None:
         try:
-            entry = self.spool.look(lying)
+            entry = self.spool.look(found)
             if entry is None:
                 return  # another process has it
         except UnreadableEntry:
@@ -68,12 +68,12 @@ class FlushRun:
         except PermissionError:
             self.done.pending += 1
             return
-        if not self.spool.free(lying):
+        if not self.spool.free(found):
             self._left(entry)
             return
         if entry is not None and not self._goes(entry):
             return
-        held = self.spool.claim(lying)
+        held = self.spool.claim(found)
         if held is None:
             return
         try:

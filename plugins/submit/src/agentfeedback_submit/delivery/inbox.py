@@ -1,4 +1,4 @@
-"""Files that others drop into the inbox, filed as reports (platform details 7).
+"""Files that others drop into the inbox, filed as reports.
 
 A file stays where it is until its report is kept, and its key is made from its name and content: a
 killed run leaves it to the next one, for which it is then a duplicate.
@@ -43,7 +43,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @define(eq=False)
 class Ingested:
-    """What one pass did; `pending` are files that wait for the next one, `skipped` those that are no regular files."""
+    """What one pass did; `pending` are files that wait for the next one, `skipped` those that are not regular files."""
 
     ingested: int = 0
     duplicates: int = 0
@@ -53,9 +53,9 @@ class Ingested:
 
 
 def adopted(name: str, data: bytes) -> bytes | None:
-    """The body of a dropped file: `context.origin` set, a key where it has none; None where it is no object. Pure.
+    """The body of a dropped file: `context.origin` set, a key where it has none; None where it is not an object. Pure.
 
-    Everything else stays byte for byte; a context that is no object is left to the receiver.
+    Everything else stays byte for byte; a context that is not an object is left to the receiver.
     """
     try:
         found = members(data)

@@ -1,4 +1,4 @@
-"""The outcome of a submission: the one JSON object that is the last line of standard output (platform details 2.4)."""
+"""The outcome of a submission: the one JSON object that is the last line of standard output."""
 
 from __future__ import annotations
 

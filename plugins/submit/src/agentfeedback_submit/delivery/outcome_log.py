@@ -1,6 +1,6 @@
-"""The outcome log of the cache: what became of each report, a line each, never what is in it (platform details 7).
+"""The outcome log of the cache: what became of each report, a line each, never what is in it.
 
-Past 10 MiB the file is moved to `.1`, over what lies there. A line that cannot be written stops
+Past 10 MiB the file is moved to `.1`, over what is there. A line that cannot be written stops
 nothing: the log may be lost with the cache.
 """
 

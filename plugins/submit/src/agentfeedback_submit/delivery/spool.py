@@ -1,4 +1,4 @@
-"""Reports that could not be delivered, and those a server refused: files of the data folder (platform details 7).
+"""Reports that could not be delivered, and those a server refused: files of the data folder.
 
 An entry belongs to whoever renamed it last: `<name>.inflight-<unix ns>` is claimed until it is a
 minute old. So of two processes one sends an entry, and a killed one leaves it to the next. Every
@@ -35,7 +35,7 @@ _NAME = re.compile(r"(af1-[^/]+?\.json)(?:\.inflight-([0-9]{1,19}))?", re.ASCII)
 
 @frozen
 class SpoolFile:
-    """An entry as it lies in the folder: its name, and the name of its file, which tells a claim."""
+    """An entry in the folder: its name, and the name of its file, which shows a claim."""
 
     name: str
     file: str
@@ -64,7 +64,7 @@ class Spool:
         self._refused = Folder(self.rejected)
         self.now = now
 
-    def lying(self) -> list[SpoolFile]:
+    def files(self) -> list[SpoolFile]:
         """The entries there are, oldest first."""
         found = []
         for file in self._entries.names():
@@ -74,14 +74,14 @@ class Spool:
                 found.append(SpoolFile(match[1], file, claimed))
         return sorted(found, key=lambda each: (each.name, each.file))
 
-    def free(self, lying: SpoolFile) -> bool:
+    def free(self, found: SpoolFile) -> bool:
         """Whether an entry may be claimed: by nobody's claim, or by a stale one's."""
         # A claim from the future is one from before the clock was set back.
-        return lying.claimed is None or abs(self.now() - lying.claimed) >= CLAIM
+        return found.claimed is None or abs(self.now() - found.claimed) >= CLAIM
 
-    def look(self, lying: SpoolFile) -> SpoolEntry | None:
+    def look(self, found: SpoolFile) -> SpoolEntry | None:
         """An entry without a claim on it; None where it is gone. Raises `UnreadableEntry`."""
-        return self._read(os.path.join(self.folder, lying.file))
+        return self._read(os.path.join(self.folder, found.file))
 
     def hold(self, entry: SpoolEntry) -> Claim:
         """Keep a new entry, claimed from the start."""
@@ -91,13 +91,13 @@ class Spool:
         self._entries.put(file, written(entry))
         return Claim(name, os.path.join(self.folder, file))
 
-    def claim(self, lying: SpoolFile) -> Claim | None:
+    def claim(self, found: SpoolFile) -> Claim | None:
         """Claim an entry; None where another was faster."""
-        file = f"{lying.name}.inflight-{self.now()}"
+        file = f"{found.name}.inflight-{self.now()}"
         # A claim lost with the machine was stale: nothing waits for the disk.
-        if not Folder(self.folder, durable=False).move(lying.file, file):
+        if not Folder(self.folder, durable=False).move(found.file, file):
             return None
-        return Claim(lying.name, os.path.join(self.folder, file))
+        return Claim(found.name, os.path.join(self.folder, file))
 
     def read(self, held: Claim, seen: SpoolEntry | None = None) -> SpoolEntry | None:
         """The entry of a claim; None where the claim was lost. Raises `UnreadableEntry`.
@@ -158,9 +158,9 @@ class Spool:
                     os.unlink(path)
 
     def counts(self) -> tuple[int, int]:
-        """How many entries are kept, and how many lie in `rejected/`."""
+        """How many entries are kept, and how many are in `rejected/`."""
         rejected = sum(1 for name in self._refused.names() if _NAME.fullmatch(name))
-        return len(self.lying()), rejected
+        return len(self.files()), rejected
 
     def _read(self, path: str, seen: SpoolEntry | None = None) -> SpoolEntry | None:
         try:

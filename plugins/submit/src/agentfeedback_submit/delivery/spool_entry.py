@@ -1,13 +1,13 @@
 """An undelivered or refused report as a file: the members around its body, which stays byte for byte. Pure.
 
-Platform details 7. Times are RFC 3339 in UTC; members without a value are left out.
+Times are RFC 3339 in UTC; members without a value are left out.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from attrs import define, frozen
+from attrs import frozen
 
 from agentfeedback.foundation import times as moment
 from agentfeedback.foundation.canonical import text
@@ -28,11 +28,8 @@ EXPIRY = {"friction": 20 * _HOUR}
 OTHER_EXPIRY = 30 * 24 * _HOUR
 
 
-@define(eq=False)
 class UnreadableEntry(Exception):
-    """A file that is no entry; says why."""
-
-    reason: str
+    """A file that is not an entry; the text says why."""
 
 
 @frozen(eq=False)

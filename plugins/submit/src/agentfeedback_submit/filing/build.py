@@ -1,4 +1,4 @@
-"""One body out of flags, JSON and collected facts (platform details 2.2, steps 5 to 8). Pure.
+"""One body out of flags, JSON and collected facts. Pure.
 
 Members that nobody overrides keep their bytes: numbers, escapes, white space and what is no UTF-8.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from agentfeedback.foundation.canonical import quoted, text
 from agentfeedback.foundation.errors import UsageError
@@ -43,12 +43,13 @@ class FilingFacts:
     drop: tuple[str, ...] = ()
 
 
-@define(eq=False)
 class Unsendable(Exception):
     """A body that would be refused wherever it is sent; `reason` is a word of the outcome line."""
 
-    reason: str
-    message: str
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason = reason
+        self.message = message
 
 
 def build(request: Request, facts: FilingFacts, scrubber: Callable[[], Scrubber]) -> Body:
@@ -183,7 +184,7 @@ class _Merge:
         return self._last(found, ())
 
     def _members_of(self, name: str) -> dict[str, str] | None:
-        """The members of an object that is a member; empty where it is missing, None where it is no object."""
+        """The members of an object that is a member; empty where it is missing, None where it is not an object."""
         if self._null(name):
             return {}
         found = members(text_bytes(self.raw[name]))

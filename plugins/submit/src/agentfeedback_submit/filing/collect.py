@@ -1,4 +1,4 @@
-"""What is collected into a submission: the directory's project, the machine, the harness (platform details 1.5).
+"""What is collected into a submission: the directory's project, the machine, the harness.
 
 Of the environment only the variables named here are read. Never collected: the full directory
 unless `[context] cwd` says so, the user's name, other processes, other files, other variables.
@@ -17,7 +17,7 @@ from agentfeedback.foundation.git.facts import git_facts, project_of
 
 #: The names other programs know processors by.
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-#: Which variables tell a harness, in the order they are asked; the last two tell its model too.
+#: The variables that name a harness, in the order they are asked; the last two name its model too.
 _HARNESSES = (
     ("omp", ("PI_CODING_AGENT_DIR", "OMP_PROFILE")),
     ("pi", ("PI_CODING_AGENT",)),

@@ -1,4 +1,4 @@
-"""What a caller wants filed: a kind, and members by flag, by JSON, or from a session entry (platform details 2.1)."""
+"""What a caller wants filed: a kind, and members by flag, by JSON, or from a session entry."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Request:
 def context_from(
     host: Host, text: str, ordinal: int = 1, *, allow_unknown: bool = False
 ) -> ContextFrom:
-    """The entry that `<harness>:<session id>#<span>` names. Raises `UsageError` (details 15)."""
+    """The entry that `<harness>:<session id>#<span>` names. Raises `UsageError`."""
     ref, hash, span = text.rpartition("#")
     if not hash or not span:
         raise UsageError(

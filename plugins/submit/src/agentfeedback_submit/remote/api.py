@@ -1,4 +1,4 @@
-"""The API of a server, asked by the same methods as the one in process (`service.Service`; platform details 9).
+"""The API of a server, asked by the same methods as the one in process (`service.Service`).
 
 A server's answer is checked before a command shows it: what has not the shape of the API is an
 error of the server, not one of the program.
@@ -112,8 +112,8 @@ class RemoteApi:
 
     def _refused(self, reply: ApiResponse) -> ApiResponse:
         """A refusal with a code and a sentence that can be shown."""
-        told: dict[str, Any] = reply.body if isinstance(reply.body, dict) else {}
-        error, message = told.get("error"), told.get("message")
+        body: dict[str, Any] = reply.body if isinstance(reply.body, dict) else {}
+        error, message = body.get("error"), body.get("message")
         if not isinstance(error, str) or not isinstance(message, str) or not message:
             error, message = "unavailable", f"the server answers with status {reply.status}"
         return evolve(reply, body={"error": error, "message": self.scrub(message)[:2000]})

@@ -1,4 +1,4 @@
-"""A server asked over HTTP: one request, one answer, never later than its time (platform details 1.6).
+"""A server asked over HTTP: one request, one answer, never later than its time.
 
 Every answer is a `ApiResponse`, and so is none: `reply.unanswered`. What a reply holds of the server's
 text never holds the key, even where the server sends it back.
@@ -88,7 +88,7 @@ class Client:
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked
                 answers.append(error)
 
-        # The time-outs of sockets begin anew with every byte, and those of name look-ups do not
+        # The time-outs of sockets begin again with every byte, and those of name look-ups do not
         # exist: only one who waits beside it can bound all of a request.
         worker = threading.Thread(target=work, daemon=True)
         worker.start()

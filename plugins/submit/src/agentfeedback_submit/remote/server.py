@@ -1,4 +1,4 @@
-"""Local or remote: which server a run talks to, if any (platform details 1.2 and 1.3). Pure."""
+"""Local or remote: which server a run talks to, if any. Pure."""
 
 from __future__ import annotations
 
