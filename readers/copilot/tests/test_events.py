@@ -1,4 +1,4 @@
-"""What events say: prompts, texts, directories, models, calls and aborts (details 14.3)."""
+"""What events say: prompts, texts, directories, models, calls and aborts."""
 
 from __future__ import annotations
 

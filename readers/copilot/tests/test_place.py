@@ -1,4 +1,4 @@
-"""Where a session ran, by its `workspace.yaml` (details 14.3; C42)."""
+"""Where a session ran, by its `workspace.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How calls ended (details 14.3)."""
+"""How calls ended (README, "Shell results")."""
 
 from __future__ import annotations
 

@@ -348,7 +348,7 @@ def test_since_goes_by_the_transcript(machine):
 
 
 def test_another_home_has_an_index_of_its_own(machine, tmp_path):
-    """With --home the index below that home is read, and XDG_CACHE_HOME is not asked (D20)."""
+    """With --home the index below that home is read, and XDG_CACHE_HOME is not asked."""
     machine.session("c1")
     environ = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "none")}
     status, out, _ = machine.call(

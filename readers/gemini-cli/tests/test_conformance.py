@@ -94,7 +94,7 @@ def test_members_of_any_type_never_raise(tell: Tell, session: list[bytes]) -> No
 def test_counts_before_and_after_a_cut_add_up(
     tell: Tell, session: list[bytes], order: list[int]
 ) -> None:
-    """Wherever the first of two digests ended, and in any order of the lines, their counts add up (D28)."""
+    """Wherever the first of two digests ended, and in any order of the lines, their counts add up."""
     lines = [session[each] for each in order if each < len(session)]
     content = b"".join(lines)
     total = plain(tell(content).counts())

@@ -1,4 +1,4 @@
-"""Which sessions `find` lists, what it names instead, and where they ran (details 14.4; C31, D13)."""
+"""Which sessions `find` lists, what it names instead, and where they ran."""
 
 from __future__ import annotations
 

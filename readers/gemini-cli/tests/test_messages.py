@@ -1,4 +1,4 @@
-"""What messages, metadata and control lines say (details 14.4, as the README corrects it; C62)."""
+"""What messages, metadata and control lines say."""
 
 from __future__ import annotations
 

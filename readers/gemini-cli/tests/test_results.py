@@ -1,4 +1,4 @@
-"""How calls ended (details 14.4, as the README corrects it)."""
+"""How calls ended (README, "Refusals", "Shell results")."""
 
 from __future__ import annotations
 

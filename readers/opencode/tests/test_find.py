@@ -1,4 +1,4 @@
-"""Which databases and sessions are found (details 14.5, "Databases"; hard cases C25, C27, C34, C39)."""
+"""Which databases and sessions are found."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def test_later_rewrites_do_not_change_the_log(store: Any, opencode: Any) -> None
 
 
 def test_undo_is_seen(store: Any, opencode: Any) -> None:
-    """Where an undo deleted marked rows and others followed, the mark is no record boundary: rotated, not appended (D26)."""
+    """Where an undo deleted marked rows and others followed, the mark is no record boundary: rotated, not appended."""
     database = filled(store, opencode)
     marked = sum(len(line) + 1 for line in store.lines())
     row = SessionRow("opencode-v1", "ses_1", "", 0, 0, "", processed_at=1, processed_size=marked)

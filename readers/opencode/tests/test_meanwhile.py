@@ -1,4 +1,4 @@
-"""What the harness, or another program, does to a database while it is read (D21; hard cases C39, C40)."""
+"""What the harness, or another program, does to a database while it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database is read as it is now, and stays as it was (D8, D21; hard cases C39, C40)."""
+"""A database is read as it is now, and stays as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenCode V1 rows say: entries, prompts, calls, results (details 14.5 and the reader's README)."""
+"""What OpenCode V1 rows say: entries, prompts, calls, results (see the reader's README)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_call_has_the_part_as_span(store: Any, opencode: Any) -> None:
 
 
 def test_input_is_digested_in_source_order(store: Any, opencode: Any) -> None:
-    """An input without a command is digested as compact JSON in the order of its source (D1); none at all as nothing."""
+    """An input without a command is digested as compact JSON in the order of its source; none at all as nothing."""
     database = store.database()
     database.session()
     database.user("m1", "go")
@@ -350,7 +350,7 @@ def test_running_tool_ends_the_log(store: Any, opencode: Any, state: object) -> 
     running = {"type": "tool", "tool": "bash", "state": state}
     database.assistant("m2", opencode.tool(output=""), running, opencode.tool(output=""))
     assert ids(store) == ["m1", "prt_m1_0", "m2", "prt_m2_0"]
-    # The harness died there: a later assistant message makes it final, without a result (D27).
+    # The harness died there: a later assistant message makes it final, without a result.
     database.assistant("m3")
     assert ids(store)[-4:] == ["prt_m2_0", "prt_m2_1", "prt_m2_2", "m3"]
     assert [status for _, status, _, _ in calls(store)] == ["ok", None, "ok"]

@@ -1,4 +1,4 @@
-"""What OpenCode 2 rows say (specification, "OpenCode 2"; the rules are second-hand: see the reader's README)."""
+"""What OpenCode 2 rows say (the rules are second-hand: see the reader's README)."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_data_that_is_no_object(store: Any, database: Any) -> None:
 def test_unfinished_message_ends_the_log(
     store: Any, database: Any, unfinished: dict[str, Any]
 ) -> None:
-    """The last assistant message ends the log until it and its tools are complete; a later one makes it final (D27)."""
+    """The last assistant message ends the log until it and its tools are complete; a later one makes it final."""
     database.message_v2("m1", "user", 1, text="go")
     done = {"created": 1, "completed": 2}
     database.message_v2("m2", "assistant", 2, **{"content": [], "time": done} | unfinished)

@@ -1,4 +1,4 @@
-"""The events of a Copilot CLI log, with the members that matter (details 14.3)."""
+"""The events of a Copilot CLI log, with the members that matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of Copilot CLI logs (specification, "Copilot CLI"; details 14.3)."""
+"""The reader of Copilot CLI logs (README, "What counts")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one member of a `workspace.yaml` that is read: a top-level `cwd` (details 14.3). Pure.
+"""The one member of a `workspace.yaml` that is read: a top-level `cwd`. Pure.
 
 No YAML: one line that starts with `cwd:` in the first column, or a JSON object. What is no plain or
 quoted scalar there records nothing, and the log's own directories decide after the read.
@@ -53,7 +53,7 @@ def _unescaped(text: str) -> str | None:
         plain = _ESCAPE.sub(_character, text)
     except ValueError:
         return None
-    # Two escapes may be the halves of one character; half a character alone is none (D4).
+    # Two escapes may be the halves of one character; half a character alone is none.
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

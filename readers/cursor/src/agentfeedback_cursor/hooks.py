@@ -1,6 +1,6 @@
 """How Cursor is wired, and what its hooks keep: the only way Cursor sessions are ever found.
 
-Follows `sessions.md`, "Cursor", and platform details 6.1. No transcript is opened here.
+No transcript is opened here.
 """
 
 from __future__ import annotations

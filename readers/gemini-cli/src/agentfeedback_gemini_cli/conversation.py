@@ -18,7 +18,7 @@ from agentfeedback_gemini_cli.typed import typed_text
 #: How the part of a `user` message starts and ends that the harness puts before the conversation.
 _CONTEXT = ("<session_context>\n", "</session_context>")
 _SUBAGENT = "subagent"
-#: Stands in ids of calls, where no decoded text can hold it (D4).
+#: Stands in ids of calls, where no decoded text can hold it: unpaired surrogates are replaced.
 _APART = "\ud800"
 
 _arguments = decoder(Arguments)

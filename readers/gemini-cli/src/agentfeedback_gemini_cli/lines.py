@@ -1,4 +1,4 @@
-"""The lines of a Gemini CLI log, with the members that matter (details 14.4)."""
+"""The lines of a Gemini CLI log, with the members that matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of Gemini CLI logs (specification, "Gemini CLI"; details 14.4; where the two misreport, `README.md`)."""
+"""The reader of Gemini CLI logs (README, "What counts")."""
 
 from __future__ import annotations
 

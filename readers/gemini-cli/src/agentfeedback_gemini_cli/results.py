@@ -1,4 +1,4 @@
-"""How a call ended, by what its `toolCalls` item holds (details 14.4, as `README.md` corrects it). Pure."""
+"""How a call ended, by what its `toolCalls` item holds (README, "Refusals", "Shell results"). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where logs lie: one folder for each project below `tmp`, its logs in `chats` (details 14.4, D13)."""
+"""Where logs lie: one folder for each project below `tmp`, its logs in `chats`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _is_readable(chats: str, project_root: str, report: Report) -> bool:
 
 
 def _listed(copies: list[Session], report: Report) -> Session:
-    """Of the files of one session a readable one, then the one written last; the others are named (D13)."""
+    """Of the files of one session a readable one, then the one written last; the others are named."""
     copies.sort(key=_precedence)
     *others, listed = copies
     for other in others:

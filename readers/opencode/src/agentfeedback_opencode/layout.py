@@ -1,4 +1,4 @@
-"""The virtual log: rows laid out as lines that never change once they are complete (specification, "OpenCode").
+"""The virtual log: rows laid out as lines that never change once they are complete.
 
 A line is compact JSON with the members of its own and of its nested objects sorted by name; a value
 the harness nested (a call's input) stays as it is.

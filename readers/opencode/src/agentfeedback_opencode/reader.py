@@ -1,4 +1,4 @@
-"""The readers of OpenCode V1 and OpenCode 2 (specification, "OpenCode" and "OpenCode 2"; details 14.5; `README.md`)."""
+"""The readers of OpenCode V1 and OpenCode 2 (see `README.md`)."""
 
 from __future__ import annotations
 

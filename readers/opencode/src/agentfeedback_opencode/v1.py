@@ -1,4 +1,4 @@
-"""The format of OpenCode V1: how its rows are laid out, and what the lines say (details 14.5, D27). No I/O but queries."""
+"""The format of OpenCode V1: how its rows are laid out, and what the lines say. No I/O but queries."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SPOKEN: Shape = {name: (_PART | {"text": None})[name] for name in sorted([*_PAR
 def layout(connection: sqlite3.Connection, session: str) -> Iterator[bytes]:
     """The virtual log of a session, up to the first message or part that is not complete yet."""
     latest = _latest_assistant(connection, session)
-    # Everything before the latest assistant message is final as it stands (D27).
+    # Everything before the latest assistant message is final as it stands: who wrote it is gone.
     final = latest is not None
     for raw_id, data in connection.execute(_MESSAGES, (session,)):
         if raw_id == latest:

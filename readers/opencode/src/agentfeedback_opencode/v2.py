@@ -1,4 +1,4 @@
-"""The format of OpenCode 2: how its rows are laid out, and what the lines say (specification, "OpenCode 2"; `README.md`).
+"""The format of OpenCode 2: how its rows are laid out, and what the lines say (`README.md`).
 
 Second-hand: no OpenCode 2 was run for it. No I/O but queries.
 """
@@ -39,7 +39,7 @@ def layout(connection: sqlite3.Connection, session: str) -> Iterator[bytes]:
     """The virtual log of a session, up to the first message or part that is not complete yet."""
     has_parts = connection.execute(_HAS_PARTS).fetchone() is not None
     latest = connection.execute(_LATEST, (session,)).fetchone()
-    # Everything before the latest assistant message is final as it stands (D27).
+    # Everything before the latest assistant message is final as it stands: who wrote it is gone.
     final = latest is not None
     for raw_id, raw_type, data in connection.execute(_MESSAGES, (session,)):
         if final and raw_id == latest[0]:
