@@ -7,34 +7,17 @@ A detector sees a full text once, while it is told (`mark`), and the finished ti
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from attrs import frozen
 
+from agentfeedback.digest.complaints import complaints
 from agentfeedback.reading.timeline import Call, Entry, Timeline
 from agentfeedback.wire.encode import encode
 from agentfeedback.wire.records import Flagged, Retry
 
 DETECTOR_VERSION = "1"
-
-PHRASES = (
-    "doesn't work",
-    "does not work",
-    "still failing",
-    "still broken",
-    "wrong",
-    "why did you",
-    "that's not",
-    "not what i",
-    "broken",
-    "again",
-)
-_FLAGS = tuple(
-    (phrase, re.compile(rf"\b{re.escape(phrase)}\b", re.ASCII | re.IGNORECASE))
-    for phrase in PHRASES
-)
 
 
 @frozen(eq=False)
@@ -89,14 +72,12 @@ class Denials(Detector):
 
 
 class FlaggedPhrases(Detector):
-    """Prompts with a phrase of annoyance; each phrase at most once a prompt."""
+    """Prompts that complain about what the agent did; each phrase at most once a prompt."""
 
     name = "flagged"
 
     def mark(self, kind: Literal["prompt", "result"], text: str) -> Sequence[str]:
-        if kind != "prompt":
-            return ()
-        return tuple(phrase for phrase, pattern in _FLAGS if pattern.search(text))
+        return complaints(text) if kind == "prompt" else ()
 
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         for entry in timeline.entries:
