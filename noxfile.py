@@ -137,3 +137,11 @@ def bench(session: nox.Session) -> None:
     """Measure list and digest beside the floors of the same run; prints ratios and peak memory."""
     install(session)
     session.run("python", "bench/run.py", *session.posargs)
+
+
+@nox.session(default=False)
+def mutation(session: nox.Session) -> None:
+    """Change the pure modules step by step and see that a test of their own fails: all, or those named."""
+    install(session, "tests")
+    session.install("mutmut>=3.8")
+    session.run("python", "tests/mutation/run.py", *session.posargs)

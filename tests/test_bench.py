@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import ROOT, Machine
+from tests.support import ROOT
+from tests.support.machine import Machine
 
 _COUNTS = ("entries", "prompts", "tool_calls", "tool_errors", "interrupts", "denials", "unparsed")
 _STORE = ("--sessions", "24", "--bytes", "2MB", "--seed", "7")

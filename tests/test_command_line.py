@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Machine, call, failed, meta, prompt, typed
+from tests.support.machine import Machine, call, failed, meta, prompt, typed
 
 UID = "01234567-89ab-7def-8123-456789abcdef"
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from agentfeedback.sessions import facts_cache
-from tests.conftest import Machine, call, failed, meta, prompt, typed
 from tests.support import killing
+from tests.support.machine import Machine, call, failed, meta, prompt, typed
 
 ALL = ["claude-code:s1", "claude-code:s2", "codex:s3"]
 SPANS = {"u1", "a1", "u3", "v1", "L"}

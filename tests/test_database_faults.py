@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Machine, Result, meta, prompt, typed
+from tests.support.machine import Machine, Result, meta, prompt, typed
 
 UID = "01234567-89ab-7def-8123-456789abcdef"
 READING = (("list",), ("list", "--json"), ("status",))

@@ -22,7 +22,8 @@ from agentfeedback.foundation import errors, times
 from agentfeedback.reading import log, reader, record, sink
 from agentfeedback.terminal import program
 from agentfeedback.wire import records as wire
-from tests.conftest import ROOT, Machine
+from tests.support import ROOT
+from tests.support.machine import Machine
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "node_modules" not in path.parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import Machine
+from tests.support.machine import Machine
 from tests.support.plugged import (
     BOTH_NEW,
     GATES,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Machine, meta, prompt, typed
+from tests.support.machine import Machine, meta, prompt, typed
 from tests.support.tracing import Trace, by_audit, by_strace, has_strace
 
 Run = Callable[..., Trace]

@@ -7,7 +7,7 @@ from collections import Counter
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.refs import Ref
 from agentfeedback.sessions.engine import Engine
-from tests.conftest import Machine, call, failed, meta, prompt, typed
+from tests.support.machine import Machine, call, failed, meta, prompt, typed
 
 ONCE_A_RUN = {
     "register_readers",

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.conftest import Machine, prompt
+from tests.support.machine import Machine, prompt
 from tests.support.plugged import (
     BOTH_NEW,
     GATES,

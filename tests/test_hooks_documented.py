@@ -10,7 +10,8 @@ import pytest
 
 from agentfeedback.plugins import hookspecs
 from agentfeedback.plugins.host import GATE_HOOKS, Host
-from tests.conftest import ROOT, Machine, codex_line, line, meta, prompt, typed
+from tests.support import ROOT
+from tests.support.machine import Machine, codex_line, line, meta, prompt, typed
 
 PAGE = (ROOT / "docs/reference/hooks.md").read_text()
 SECTIONS = dict(re.findall(r"^## `(.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

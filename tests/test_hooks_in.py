@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from tests.conftest import Machine
+from tests.support.machine import Machine
 
 
 def _call(machine: Machine, harness: str, event: str, payload: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Machine, call, codex_line, failed, line, meta, prompt, typed
+from tests.support.machine import Machine, call, codex_line, failed, line, meta, prompt, typed
 
 CLAUDE, CODEX = "claude-code:s1", "codex:s1"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import Machine, call, codex_line, failed, line, meta, prompt, typed
+from tests.support.machine import Machine, call, codex_line, failed, line, meta, prompt, typed
 
 CLAUDE, CODEX = "claude-code:s1", "codex:s1"
 FFFD = "\ufffd"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentfeedback.foundation.git import facts
-from tests.conftest import Machine, call, failed, prompt
+from tests.support.machine import Machine, call, failed, prompt
 
 REPORT = {"summary": "the build fails", "category": "docs", "body": "It does."}
 SPAN = "claude-code:s1#a1"

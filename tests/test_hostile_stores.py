@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Machine, meta, prompt, typed
+from tests.support.machine import Machine, meta, prompt, typed
 from tests.support.tracing import by_audit
 
 zstandard = pytest.importorskip("zstandard")

@@ -12,7 +12,8 @@ import tomllib
 from agentfeedback.cli.main import ELSEWHERE
 from agentfeedback.foundation.entry_points import load
 from agentfeedback.terminal.program import table
-from tests.conftest import ROOT, Machine
+from tests.support import ROOT
+from tests.support.machine import Machine
 
 GROUP = "agentfeedback.commands"
 TABLE = """

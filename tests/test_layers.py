@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.support import ROOT
 
 CORE = ROOT / "core/src/agentfeedback"
 MEMBERS = [ROOT / "core", *sorted(path.parent for path in ROOT.glob("[rp]*/*/pyproject.toml"))]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conftest import Machine, call, failed, prompt
+from tests.support.machine import Machine, call, failed, prompt
 
 TOKEN = "gh" + "p_" + "0123456789" * 3 + "abcdef"
 FIRST, SECOND = "5f0c2d7e-1b34-4c57-9a86-2f1de0a7c301", "5f0c2d7e-ffff-4c57-9a86-2f1de0a7c301"

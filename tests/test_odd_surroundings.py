@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Machine, meta, prompt, typed
+from tests.support.machine import Machine, meta, prompt, typed
 
 ASCII = [
     {"LC_ALL": "C", "PYTHONUTF8": "0"},

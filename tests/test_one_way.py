@@ -11,7 +11,8 @@ from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.tally import Tally
 from agentfeedback.sessions.engine import Engine
-from tests.conftest import ROOT, Machine, codex_line, meta, typed
+from tests.support import ROOT
+from tests.support.machine import Machine, codex_line, meta, typed
 from tests.support.plugged import GATES, READER, READERS, plugin
 from tests.test_layers import SOURCES
 

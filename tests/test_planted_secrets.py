@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Machine, codex_line, line, meta, prompt, typed
+from tests.support.machine import Machine, codex_line, line, meta, prompt, typed
 from tests.support.secrets_of_every_kind import KINDS, NEED_A_LINE, Planter
 
 #: Fit into a path: no line of their own, no second line.

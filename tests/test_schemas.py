@@ -18,7 +18,8 @@ from agentfeedback.wire import doctor as wire_doctor
 from agentfeedback.wire import records as wire
 from agentfeedback.wire.encode import plain
 from agentfeedback.wire.schema import document
-from tests.conftest import ROOT, Machine, call, failed, prompt
+from tests.support import ROOT
+from tests.support.machine import Machine, call, failed, prompt
 
 FOLDER = ROOT / "docs/reference/schemas"
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}

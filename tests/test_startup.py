@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT, Machine, meta, prompt, typed
+from tests.support import ROOT
+from tests.support.machine import Machine, meta, prompt, typed
 
 _LOADED = """
 import json, os, sys

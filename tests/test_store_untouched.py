@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Machine, call, failed, meta, prompt, typed
+from tests.support.machine import Machine, call, failed, meta, prompt, typed
 
 OLD = 1_000_000_000
 REFS = ("claude-code:s1", "codex:s1")

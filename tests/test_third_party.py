@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Machine, find_uv, is_offline
+from tests.conftest import find_uv, is_offline
+from tests.support import ROOT
+from tests.support.machine import Machine
 from tests.test_layers import PUBLIC, imports
 
 KIT = "plugins/pytest-agentfeedback"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Machine, call, failed, line, prompt
 from tests.support import tracing as trace
+from tests.support.machine import Machine, call, failed, line, prompt
 
 META = {"id": "c1", "cwd": "/srv/app/api", "cli_version": "0.171.0"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from tests.conftest import Machine, call, codex_line, failed, meta, prompt, typed
+from tests.support.machine import Machine, call, codex_line, failed, meta, prompt, typed
 
 REF = "claude-code:s1"
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Machine
+from tests.support import ROOT
+from tests.support.machine import Machine
 
 READERS = sorted(path.parent.name for path in ROOT.glob("readers/*/pyproject.toml"))
 #: The harnesses that a reader's distribution brings.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import Any
 
-from tests.conftest import Machine, Result, call, failed, meta, prompt, typed
+from tests.support.machine import Machine, Result, call, failed, meta, prompt, typed
 
 GATES, READERS = "agentfeedback.gates", "agentfeedback.readers"
 HEAD = "from agentfeedback.plugins.hookspecs import hookimpl\n"

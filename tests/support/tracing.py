@@ -15,7 +15,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from tests.conftest import Machine, Result
+from tests.support.machine import Machine, Result
 
 #: System calls that take no more from a path than it gives, and change nothing.
 HARMLESS = frozenset(

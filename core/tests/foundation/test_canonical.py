@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.foundation.canonical import canonical
+from agentfeedback.foundation.canonical import canonical, compact, text
 from agentfeedback.foundation.json_text import parse
 from tests.support import json_trees
 
@@ -61,3 +61,46 @@ def test_strings_are_written_as_the_standard_library_would(tree: dict[str, str])
 def test_vectors(text: bytes, form: bytes) -> None:
     """Order by code point, numbers as spelled, five named escapes, other C0 in lower hex, the rest raw."""
     assert canonical(parse(text).value) == form
+
+
+@given(json_trees.TREES)
+def test_other_forms_keep_the_order_of_members(tree: Any) -> None:
+    """Compact is what `json` writes of the same tree, in the tree's own order; as text it is the same."""
+    shown = compact(tree)
+    assert text(tree) == shown.decode()
+    assert list(_names(parse(shown).value)) == list(_names(tree))
+    assert (shown == canonical(tree)) == (list(_names(tree)) == list(_names(_sorted(tree))))
+
+
+def _names(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            yield name
+            yield from _names(value)
+    elif isinstance(tree, list):
+        for item in tree:
+            yield from _names(item)
+
+
+def _sorted(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {name: _sorted(tree[name]) for name in sorted(tree)}
+    return [_sorted(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def test_members_stay_where_they_are_in_each_form() -> None:
+    """Sorted or not at every level; tuples are arrays, integers of Python are numbers of any size."""
+    tree = {"b": {"d": 1, "c": (2**80, -7)}, "a": []}
+    assert compact(tree) == b'{"b":{"d":1,"c":[1208925819614629174706176,-7]},"a":[]}'
+    assert canonical(tree) == b'{"a":[],"b":{"c":[1208925819614629174706176,-7],"d":1}}'
+    assert text({"x": "\udcff"}) == '{"x":"\udcff"}'
+    with pytest.raises(UnicodeEncodeError):
+        compact({"x": "\udcff"})
+
+
+@pytest.mark.parametrize("value", [1.5, b"bytes", {1}, object()], ids=type)
+def test_what_json_cannot_hold_is_named(value: object) -> None:
+    """A float has lost its spelling, so it is refused as everything else is."""
+    for form in (canonical, compact, text):
+        with pytest.raises(TypeError, match=f"^no JSON value: {type(value).__name__}$"):
+            form({"x": [value]})

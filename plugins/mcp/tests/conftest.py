@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -17,59 +13,27 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from agentfeedback.cli.main import main
+import tests.support.machine
+from tests.support.machine import Result
 from tests.support.submissions_server import Server
 
 
-class Machine:
-    """A home of its own, and a directory to work in."""
+class Machine(tests.support.machine.Machine):
+    """A home of its own with sessions in it, a directory to work in, and a server to talk to."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.directory = home / "work/shop"
-        self.directory.mkdir(parents=True)
-        self.environ = {
-            "HOME": str(home),
-            "LANG": "C.UTF-8",
-            "XDG_CONFIG_HOME": str(home / ".config"),
-            "XDG_DATA_HOME": str(home / ".local/share"),
-            "XDG_CACHE_HOME": str(home / ".cache"),
-        }
-
-    def argv(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "agentfeedback", *words]
-
-    def run(self, *words: str, stdin: bytes = b"", status: int = 0) -> bytes:
-        """What a command prints that ends with this status: run by the program's `main` in this process."""
-        out, err = io.BytesIO(), io.BytesIO()
-        before, place, input = dict(os.environ), os.getcwd(), sys.stdin
-        os.environ.clear()
-        os.environ.update(self.environ)
-        os.chdir(self.directory)
-        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin))
-        try:
-            with (
-                redirect_stdout(io.TextIOWrapper(out)) as told,
-                redirect_stderr(io.TextIOWrapper(err)) as noted,
-            ):
-                found = main(list(words))
-                told.flush()
-                noted.flush()
-                assert found == status, err.getvalue()
-                return out.getvalue() if status == 0 else err.getvalue()
-        finally:
-            sys.stdin = input
-            os.chdir(place)
-            os.environ.clear()
-            os.environ.update(before)
+    def done(self, *words: str, stdin: bytes = b"") -> Result:
+        """A command that succeeds."""
+        result = self.call(*words, stdin=stdin)
+        assert result.status == 0, result.err
+        return result
 
     def json(self, *words: str, stdin: bytes = b"") -> Any:
         """The JSON of the last line that a command prints."""
-        return json.loads(self.run(*words, stdin=stdin).splitlines()[-1])
+        return self.done(*words, stdin=stdin).outcome
 
     def records(self) -> list[dict[str, Any]]:
         """Every stored record, oldest first."""
-        return [json.loads(line) for line in self.run("export").splitlines()[1:-1]]
+        return [json.loads(line) for line in self.done("export").out.splitlines()[1:-1]]
 
     def start(self) -> subprocess.Popen[bytes]:
         """A server to be spoken to by lines."""
@@ -106,17 +70,6 @@ class Machine:
             command=program, args=words, env=self.environ, cwd=str(self.directory)
         )
 
-    def config(self, text: str) -> None:
-        folder = self.home / ".config/agentfeedback"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.toml").write_text(text)
-
-    def claude(self, id: str, *lines: bytes) -> None:
-        """Write a Claude Code session."""
-        path = self.home / ".claude/projects/-srv-app-shop" / f"{id}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(line + b"\n" for line in lines))
-
     def line(self, type: str, span: str, content: Any, **more: Any) -> bytes:
         """A line of a session; members that are None are left out."""
         members = {
@@ -135,9 +88,11 @@ class Machine:
         result = {"type": "tool_result", "tool_use_id": "t1", "is_error": True}
         self.claude(
             id,
-            self.line("user", "u-1", "build it"),
-            self.line("assistant", "u-2", [use]),
-            self.line("user", "u-3", [result | {"content": "Exit code 2\nno rule"}]),
+            [
+                self.line("user", "u-1", "build it"),
+                self.line("assistant", "u-2", [use]),
+                self.line("user", "u-3", [result | {"content": "Exit code 2\nno rule"}]),
+            ],
         )
 
 
@@ -155,7 +110,7 @@ HANDSHAKE = (
 def machine(tmp_path: Path) -> Machine:
     home = tmp_path / "home"
     home.mkdir()
-    return Machine(home)
+    return Machine(home, home / "work/shop")
 
 
 @pytest.fixture

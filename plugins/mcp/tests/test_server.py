@@ -222,4 +222,5 @@ def test_the_command_is_in_the_help_and_loads_no_sdk(machine: Any) -> None:
         [sys.executable, "-c", code], env=machine.environ, capture_output=True, check=True
     )
     assert done.stdout == b"[]\n" and b"\n  mcp " in done.stderr
-    assert b"wrong number of arguments for mcp" in machine.run("mcp", "x", status=2)
+    wrong = machine.call("mcp", "x")
+    assert wrong.status == 2 and "wrong number of arguments for mcp" in wrong.err

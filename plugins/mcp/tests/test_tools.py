@@ -118,7 +118,8 @@ def test_a_report_filed_both_ways_is_one_row(machine: Any) -> None:
     assert ids[3] not in (ids[1], ids[2], None)
     other = found[4]["structuredContent"]
     assert (other["error"], other["details"][0]["existing_id"]) == ("replay_mismatch", ids[1])
-    assert b'"n":1.50' in machine.run("export") and LONG in machine.run("export")
+    exported = machine.done("export").out
+    assert b'"n":1.50' in exported and LONG in exported
     assert '"n":1.50' in found[1]["content"][0]["text"]
     assert len(machine.records()) == 3
 
@@ -218,8 +219,8 @@ def test_wrong_arguments_are_told(machine: Any) -> None:
 def test_a_refused_entry_is_told_as_the_command_tells_it(machine: Any) -> None:
     """A session that may not be read, a span that is not there, a project nobody knows: the message is the command's."""
     machine.friction()
-    machine.claude("s2", machine.line("user", "v-1", "build it", cwd=None))
-    machine.claude("s3", machine.line("user", "w-1", "build it", cwd="/srv/secret"))
+    machine.claude("s2", [machine.line("user", "v-1", "build it", cwd=None)])
+    machine.claude("s3", [machine.line("user", "w-1", "build it", cwd="/srv/secret")])
     machine.config('[collect]\ndeny_paths = ["/srv/secret"]\n')
     refs = ("claude-code:s9#u-1", "claude-code:s1#u-9", "claude-code:s2#v-1", "claude-code:s3#w-1")
     words = ("session not found", "span not found", "--allow-unknown-project", "denied")
@@ -230,9 +231,10 @@ def test_a_refused_entry_is_told_as_the_command_tells_it(machine: Any) -> None:
                 client, "submit_feedback", wrong=True, kind="note", summary="s", context_from=ref
             )
             assert [each["pointer"] for each in told["details"]] == ["?context_from"]
-            line = machine.run("submit", "note", "--summary", "s", "--context-from", ref, status=1)
+            refused = machine.call("submit", "note", "--summary", "s", "--context-from", ref)
+            assert refused.status == 1
             assert word in told["message"]
-            assert line.decode() == f"agentfeedback submit: {told['message']}.\n"
+            assert refused.err == f"agentfeedback submit: {told['message']}.\n"
 
     machine.talk(story)
     assert machine.records() == []

@@ -39,9 +39,9 @@ def path_of(machine: Any) -> Path:
 
 
 def shown(machine: Any, **environ: str) -> dict[str, dict[str, Any]]:
-    result = machine.run("config", "--json", **environ)
+    result = machine.call("config", "--json", **environ)
     assert result.status == 0, result.err
-    return {item["key"]: item for item in json.loads(result.out)["settings"]}
+    return {item["key"]: item for item in json.loads(result.text)["settings"]}
 
 
 def test_every_key_is_shown_with_value_and_source(machine: Any) -> None:
@@ -83,8 +83,8 @@ def test_every_key_is_shown_with_value_and_source(machine: Any) -> None:
         *(key for key in KEYS if key.startswith(("detect.", "sessions."))),
     }  # fmt: skip
     for words in ((), ("--json",)):
-        result = machine.run("config", *words, AGENT_FEEDBACK_URL="http://u:hun/hunter2@y.example")
-        assert "hunter2" not in result.out + result.err
+        result = machine.call("config", *words, AGENT_FEEDBACK_URL="http://u:hun/hunter2@y.example")
+        assert "hunter2" not in result.text + result.err
 
 
 def test_change_touches_one_key(machine: Any) -> None:
@@ -92,16 +92,19 @@ def test_change_touches_one_key(machine: Any) -> None:
     machine.config(FILE)
     path = path_of(machine)
     os.chmod(path, 0o644)
-    assert machine.run("config", "set", "sessions.quiet", "2h").out == "sessions.quiet is now 2h\n"
+    assert (
+        machine.call("config", "set", "sessions.quiet", "2h").text == "sessions.quiet is now 2h\n"
+    )
     assert path.read_text() == FILE.replace('"1h"', '"2h"')
     assert path.stat().st_mode & 0o777 == 0o600
-    assert machine.run("config", "set", "machine", "box").status == 0
+    assert machine.call("config", "set", "machine", "box").status == 0
     assert toml(path.read_bytes())["machine"] == "box"
-    assert machine.run("config", "unset", "machine").out == "machine is no longer set\n"
+    assert machine.call("config", "unset", "machine").text == "machine is no longer set\n"
     assert path.read_text().split() == FILE.replace('"1h"', '"2h"').split()
-    assert machine.run("config", "unset", "machine").out == "machine was not set\n"
+    assert machine.call("config", "unset", "machine").text == "machine was not set\n"
     assert (
-        machine.run("config", "set", "sessions.quiet", "2h").out == "sessions.quiet is already 2h\n"
+        machine.call("config", "set", "sessions.quiet", "2h").text
+        == "sessions.quiet is already 2h\n"
     )
     assert os.listdir(path.parent) == ["config.toml"]
 
@@ -109,8 +112,8 @@ def test_change_touches_one_key(machine: Any) -> None:
 def test_first_change_makes_the_file(machine: Any) -> None:
     """Owner-only, in a folder of the owner's; taking out of no file makes none."""
     path = path_of(machine)
-    assert machine.run("config", "unset", "detect.nudge").status == 0 and not path.exists()
-    assert machine.run("config", "set", "detect.nudge", "false").status == 0
+    assert machine.call("config", "unset", "detect.nudge").status == 0 and not path.exists()
+    assert machine.call("config", "set", "detect.nudge", "false").status == 0
     assert path.read_text() == "[detect]\nnudge = false\n"
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
@@ -144,8 +147,8 @@ def test_wrong_change_is_a_wrong_command_line(
 ) -> None:
     """Exit 2, and the file stays as it is."""
     machine.config(FILE)
-    result = machine.run("config", *words)
-    assert (result.status, result.out) == (2, "") and told in result.err
+    result = machine.call("config", *words)
+    assert (result.status, result.text) == (2, "") and told in result.err
     assert path_of(machine).read_text() == FILE
 
 
@@ -154,17 +157,17 @@ def test_file_that_is_no_toml_is_left_alone(machine: Any) -> None:
     for text in ("[sessions\n", "sessions = 3\n", "[[sessions]]\nquiet = '1h'\n"):
         machine.config(text)
         for words in ((), ("set", "sessions.quiet", "1h")):
-            result = machine.run("config", *words)
-            assert (result.status, result.out) == (1, "") and "not valid" in result.err
+            result = machine.call("config", *words)
+            assert (result.status, result.text) == (1, "") and "not valid" in result.err
         assert path_of(machine).read_text() == text
 
 
 def test_wrong_value_in_the_file_is_named_and_can_be_mended(machine: Any) -> None:
     """The error names the command that takes it out."""
     machine.config("[sessions]\nquiet = 5 # minutes\n")
-    result = machine.run("config")
+    result = machine.call("config")
     assert result.status == 1 and "config unset sessions.quiet" in result.err
-    assert machine.run("config", "set", "sessions.quiet", "5m").status == 0
+    assert machine.call("config", "set", "sessions.quiet", "5m").status == 0
     assert path_of(machine).read_text() == '[sessions]\nquiet = "5m" # minutes\n'
 
 
@@ -174,15 +177,15 @@ def test_file_behind_a_link_is_changed_where_it_lies(machine: Any, tmp_path: Pat
     path.parent.mkdir(parents=True)
     real = tmp_path / "dotfiles.toml"
     path.symlink_to(real)
-    assert machine.run("config", "set", "machine", "box").status == 1 and not real.exists()
+    assert machine.call("config", "set", "machine", "box").status == 1 and not real.exists()
     real.write_text("# mine\n")
-    assert machine.run("config", "set", "machine", "box").status == 0
+    assert machine.call("config", "set", "machine", "box").status == 0
     assert path.is_symlink() and real.read_text() == '# mine\nmachine = "box"\n'
 
 
 def test_variable_that_goes_before_the_file_is_told(machine: Any) -> None:
     """A change that has no effect now says so."""
-    result = machine.run("config", "set", "model", "opus", AGENT_FEEDBACK_MODEL="sonnet")
+    result = machine.call("config", "set", "model", "opus", AGENT_FEEDBACK_MODEL="sonnet")
     assert (
         result.status == 0 and "AGENT_FEEDBACK_MODEL is set and goes before the file" in result.err
     )

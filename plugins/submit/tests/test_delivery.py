@@ -38,13 +38,13 @@ class Wired:
         self.machine.environ["AGENT_FEEDBACK_URL"] = f"{self.server.url}/{answer}".rstrip("/")
 
     def run(self, *words: str, **more: Any) -> Any:
-        return self.machine.run(*words, **more)
+        return self.machine.call(*words, **more)
 
     def flush(self, *words: str) -> dict[str, int]:
         """What a flush that did something prints; members that are 0 are left out."""
-        result = self.run("flush", *words)
+        result = self.call("flush", *words)
         assert result.status == 0, result.err
-        return {name: value for name, value in json.loads(result.out).items() if value}
+        return {name: value for name, value in json.loads(result.text).items() if value}
 
     def files(self, folder: str) -> list[Path]:
         return sorted(self.data.glob(f"{folder}/*"))
@@ -88,7 +88,7 @@ def wired(machine: Any, server: Any) -> Iterator[Wired]:
 def test_delivered_report_leaves_nothing_but_a_line_of_the_log(wired: Wired) -> None:
     """The outcome has the server's id and uid; neither database nor spool is made with a report in it."""
     for word, status in (("submitted", 201), ("duplicate", 200)):
-        result = wired.run(*NOTE)
+        result = wired.call(*NOTE)
         record = wired.server.service.get("1").body
         assert (result.status, result.err) == (0, "")
         outcome = result.outcome
@@ -131,7 +131,7 @@ def test_undelivered_report_is_kept_and_sent_later(
 ) -> None:
     """The outcome is spooled and no failure; the entry says why and until when, and the next flush in time delivers it."""
     wired.to(answer)
-    result = wired.run(*NOTE)
+    result = wired.call(*NOTE)
     assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
         0,
         "spooled",
@@ -161,7 +161,7 @@ def test_undelivered_report_is_kept_and_sent_later(
 def test_refused_report_is_kept_apart(wired: Wired) -> None:
     """It lies in rejected/ with the server's answer, in which neither key nor secret nor escape sequence is shown."""
     wired.to("echo")
-    result = wired.run(*NOTE)
+    result = wired.call(*NOTE)
     assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
         1,
         "rejected",
@@ -175,15 +175,15 @@ def test_refused_report_is_kept_apart(wired: Wired) -> None:
         and "[REDACTED:api_key]" in told
         and "REDACTED:aws_access_key" in told
     )
-    for text in (result.out, result.err, told):
+    for text in (result.text, result.err, told):
         assert wired.server.key not in text and "IOSFODNN7" not in text and "\x1b" not in text
     assert "\\x1b[31m" in result.err
 
 
 def test_report_under_a_taken_key_is_kept_nowhere(wired: Wired) -> None:
     """A mismatch names the record that has the key."""
-    wired.run(*NOTE)
-    result = wired.run("submit", "note", "--summary", "other", "--key", "k")
+    wired.call(*NOTE)
+    result = wired.call("submit", "note", "--summary", "other", "--key", "k")
     assert (result.status, result.outcome["outcome"], result.outcome["id"]) == (1, "mismatch", 1)
     assert wired.files("spool") == wired.files("rejected") == []
 
@@ -193,7 +193,7 @@ def test_flush_counts_every_end(wired: Wired) -> None:
     wired.to("status-503")
     for number in range(7):
         assert (
-            wired.run("submit", "note", "--summary", f"s{number}", "--key", f"k{number}").status
+            wired.call("submit", "note", "--summary", f"s{number}", "--key", f"k{number}").status
             == 0
         )
     wired.to("")
@@ -228,7 +228,7 @@ def test_pass_goes_on_after_a_failing_server_and_ends_without_one(wired: Wired) 
     """A failure of one report does not hold up the others; a key that is refused does."""
     wired.to("status-503")
     for number in range(3):
-        wired.run("submit", "note", "--key", f"k{number}")
+        wired.call("submit", "note", "--key", f"k{number}")
     wired.due()
     before = len(wired.server.requests)
     assert wired.flush() == {"pending": 3}
@@ -247,15 +247,15 @@ def test_pass_goes_on_after_a_failing_server_and_ends_without_one(wired: Wired) 
 def test_reports_for_another_server_stay_and_their_command_is_told(wired: Wired) -> None:
     """They are not sent to the one that is configured now, nor filed here."""
     wired.to("status-503")
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     wired.due()
     other = wired.machine.environ["AGENT_FEEDBACK_URL"]
     wired.to("")
-    result = wired.run("flush")
-    assert json.loads(result.out)["other_destination"] == 1
+    result = wired.call("flush")
+    assert json.loads(result.text)["other_destination"] == 1
     assert f"send with agentfeedback flush --server {other}." in result.err
     wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
-    assert wired.run("list").status == 0
+    assert wired.call("list").status == 0
     assert len(wired.entries()) == 1 and wired.stored == 0
     assert wired.flush("--server", f"{wired.server.url}/repeated") == {"other_destination": 1}
     wired.change(destination=wired.server.url)
@@ -266,10 +266,10 @@ def test_friction_of_a_session_leaves_its_marker(wired: Wired) -> None:
     """Delivered or kept for later, the session is known to have filed; other kinds leave none."""
     folder = wired.machine.home / ".cache/agentfeedback/filed"
     context = ("--context", "session_id=abc")
-    wired.run("submit", "note", "--summary", "s", *context)
+    wired.call("submit", "note", "--summary", "s", *context)
     assert not folder.exists()
     wired.to("status-503")
-    wired.run("submit", "friction", "--summary", "s", *context)
+    wired.call("submit", "friction", "--summary", "s", *context)
     (marker,) = folder.iterdir()
     assert (marker.stat().st_size, marker.stat().st_mode & 0o777) == (0, 0o600)
     marker.unlink()
@@ -283,48 +283,48 @@ def test_friction_of_a_session_leaves_its_marker(wired: Wired) -> None:
 def test_switched_off_directory_sends_nothing(wired: Wired) -> None:
     """The policy that refuses a submission also holds back what was kept before."""
     wired.to("status-503")
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     wired.to("")
     wired.due()
     wired.machine.config("[collect]\ndisabled = true\n")
     before = len(wired.server.requests)
     assert wired.flush() == {"pending": 1, "stopped": "disabled"}
-    assert wired.run(*NOTE).outcome["outcome"] == "disabled"
-    wired.run("flush", "--hook")
+    assert wired.call(*NOTE).outcome["outcome"] == "disabled"
+    wired.call("flush", "--hook")
     assert len(wired.server.requests) == before and len(wired.entries()) == 1
 
 
 def test_setup_that_cannot_send(wired: Wired) -> None:
     """Both modes at once are a wrong command line; no key, or a URL that is none, are errors that give the report back."""
     for words in (NOTE, ("flush",), ("ingest",), ("list",)):
-        assert wired.run(*words, "--local", "--server", "https://x.example").status == 2
-    assert wired.run(*NOTE, "--server", "x.example").status == 2
+        assert wired.call(*words, "--local", "--server", "https://x.example").status == 2
+    assert wired.call(*NOTE, "--server", "x.example").status == 2
     for environ in (
         {"AGENT_FEEDBACK_API_KEY": ""},
         {"AGENT_FEEDBACK_URL": "https://u:hunter2@x.example"},
     ):
-        result = wired.run(*NOTE, **environ)
+        result = wired.call(*NOTE, **environ)
         assert (result.status, result.outcome["reason"]) == (1, "client_setup")
-        assert result.err.startswith('{"kind":"note"') and "hunter2" not in result.err + result.out
-        assert wired.run("flush", **environ).status == 1
-        silent = wired.run("flush", "--hook", **environ)
-        assert (silent.status, silent.out, silent.err) == (0, "", "")
+        assert result.err.startswith('{"kind":"note"') and "hunter2" not in result.err + result.text
+        assert wired.call("flush", **environ).status == 1
+        silent = wired.call("flush", "--hook", **environ)
+        assert (silent.status, silent.text, silent.err) == (0, "", "")
     assert wired.server.requests == [] and wired.files("spool") == []
 
 
 def test_flush_of_a_hook_says_nothing_and_sends(wired: Wired) -> None:
     """Silent, status 0, also where the server hangs or the configuration is broken."""
     wired.to("status-503")
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     wired.to("")
     wired.due()
     for _ in range(2):
-        result = wired.run("flush", "--hook")
-        assert (result.status, result.out, result.err) == (0, "", "")
+        result = wired.call("flush", "--hook")
+        assert (result.status, result.text, result.err) == (0, "", "")
     assert wired.stored == 1 and wired.files("spool") == []
     wired.machine.config("[collect\n")
-    result = wired.run("flush", "--hook")
-    assert (result.status, result.out, result.err) == (0, "", "")
+    result = wired.call("flush", "--hook")
+    assert (result.status, result.text, result.err) == (0, "", "")
 
 
 def test_hook_is_over_in_time(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,16 +335,16 @@ def test_hook_is_over_in_time(wired: Wired, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(delivery, "_LAST", 0.6)
     wired.to("status-503")
     for number in range(3):
-        wired.run("submit", "note", "--key", f"k{number}")
+        wired.call("submit", "note", "--key", f"k{number}")
     wired.to("slow")
     wired.due()
     before, started = len(wired.server.requests), time.monotonic()
-    assert wired.run("flush", "--hook").status == 0
+    assert wired.call("flush", "--hook").status == 0
     assert time.monotonic() - started < 3
     assert len(wired.server.requests) == before + 1 and len(wired.entries()) == 3
     monkeypatch.setattr(delivery, "_SENDING", -1.0)
     wired.due()
-    wired.run("flush", "--hook")
+    wired.call("flush", "--hook")
     assert len(wired.server.requests) == before + 1 and len(wired.entries()) == 3
 
 
@@ -364,7 +364,7 @@ def test_flushes_at_once_send_each_report_once(wired: Wired) -> None:
     """Of several processes each entry is sent by one: none is lost, none is sent twice."""
     wired.to("status-503")
     for number in range(12):
-        wired.run("submit", "note", "--key", f"k{number}")
+        wired.call("submit", "note", "--key", f"k{number}")
     wired.to("")
     wired.due()
     before = len(wired.server.requests)
@@ -381,7 +381,7 @@ def test_flushes_at_once_send_each_report_once(wired: Wired) -> None:
 def test_full_disk(wired: Wired) -> None:
     """A report that cannot be kept is still delivered; undelivered it is given back; what is kept already stays."""
     wired.to("status-503")
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     (path,) = wired.files("spool")
     before = path.read_bytes()
     words = ("submit", "note", "--summary", "precious", "--key", "k2")
@@ -411,13 +411,13 @@ def test_place_that_is_no_folder(wired: Wired) -> None:
     wired.data.mkdir(parents=True)
     (wired.data / "spool").write_text("")
     (wired.data / "rejected").write_text("")
-    assert wired.run(*NOTE).outcome["outcome"] == "submitted"
+    assert wired.call(*NOTE).outcome["outcome"] == "submitted"
     wired.to("status-503")
-    result = wired.run(*NOTE)
+    result = wired.call(*NOTE)
     assert (result.status, result.outcome["reason"]) == (1, "spool_unwritable")
     assert '"summary":"s"' in result.err
     wired.to("status-400")
-    result = wired.run(*NOTE)
+    result = wired.call(*NOTE)
     assert (result.status, result.outcome["reason"]) == (1, "rejected_unwritable")
     assert '"summary":"s"' in result.err
 
@@ -425,7 +425,7 @@ def test_place_that_is_no_folder(wired: Wired) -> None:
 def test_refused_report_without_a_place_waits(wired: Wired) -> None:
     """It stays in the spool until it can be kept apart, and other reports go on."""
     wired.to("status-503")
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     wired.to("status-400")
     wired.due()
     (wired.data / "rejected").write_text("")
@@ -456,20 +456,20 @@ def read_only(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 def test_read_only_data_folder_loses_nothing(wired: Wired) -> None:
     """A flush is one error and leaves the entries as they were; a report is delivered, or given back."""
     wired.to("status-503")
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     wired.due()
     before = [(path.name, path.read_bytes()) for path in wired.files("spool")]
     with pytest.MonkeyPatch.context() as patch:
         read_only(patch, wired.data)
-        result = wired.run("submit", "note", "--summary", "precious")
+        result = wired.call("submit", "note", "--summary", "precious")
         assert (result.status, result.outcome["reason"]) == (1, "spool_unwritable")
         assert '"summary":"precious"' in result.err
         wired.to("")
-        assert wired.run("submit", "note", "--key", "other").outcome["outcome"] == "submitted"
+        assert wired.call("submit", "note", "--key", "other").outcome["outcome"] == "submitted"
         url = wired.entries()[0].destination
-        result = wired.run("flush", "--server", url)
-        assert (result.status, result.out) == (1, "") and "read-only file system" in result.err
-        assert wired.run("flush", "--hook").status == 0
+        result = wired.call("flush", "--server", url)
+        assert (result.status, result.text) == (1, "") and "read-only file system" in result.err
+        assert wired.call("flush", "--hook").status == 0
     assert [(path.name, path.read_bytes()) for path in wired.files("spool")] == before
     wired.due()
     assert wired.flush() == {"flushed": 1} and wired.stored == 2
@@ -480,22 +480,22 @@ def test_log_that_cannot_be_written_stops_nothing(wired: Wired) -> None:
     cache = wired.machine.home / ".cache/agentfeedback"
     cache.mkdir(parents=True)
     (cache / "log").write_text("")
-    result = wired.run(*NOTE)
+    result = wired.call(*NOTE)
     assert (result.status, result.outcome["outcome"]) == (0, "submitted")
     assert "warning: the outcome log cannot be written" in result.err
 
 
 def test_log_is_moved_aside_past_its_limit(wired: Wired) -> None:
     """Past 10 MiB the lines go to `.1`, over what was there, and the log begins anew."""
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     path = wired.machine.home / ".cache/agentfeedback/log/client.jsonl"
     assert path.stat().st_mode & 0o777 == 0o600
     old = path.with_name("client.jsonl.1")
     old.write_bytes(b"older\n")
     path.write_bytes(b" " * (10 << 20))
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     assert path.stat().st_size > 10 << 20 and old.read_bytes() == b"older\n"
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     assert old.stat().st_size > 10 << 20 and len(wired.log()) == 1
 
 
@@ -504,7 +504,7 @@ def test_start_up_pass_of_local_mode(wired: Wired) -> None:
     wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
     wired.data.mkdir(parents=True)
     wired.machine.database.write_text("a letter")
-    result = wired.run(*NOTE)
+    result = wired.call(*NOTE)
     assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
         0,
         "spooled",
@@ -515,14 +515,14 @@ def test_start_up_pass_of_local_mode(wired: Wired) -> None:
     wired.machine.database.unlink()
     wired.to("")
     wired.change(not_before=0)
-    assert wired.run("submit", "note", "--key", "other").status == 0
+    assert wired.call("submit", "note", "--key", "other").status == 0
     assert len(wired.entries()) == 1
     wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
     wired.change(not_before=2 * 10**18)
-    assert wired.run("list").out.count("note") == 0
+    assert wired.call("list").text.count("note") == 0
     wired.change(not_before=0)
-    result = wired.run("list")
-    assert result.out.count("note") == 1 and result.err == ""
+    result = wired.call("list")
+    assert result.text.count("note") == 1 and result.err == ""
     assert wired.files("spool") == []
 
 
@@ -532,7 +532,7 @@ def test_start_up_pass_that_fails_keeps_no_command_from_its_work(wired: Wired) -
     (wired.data / "inbox/a.json").parent.mkdir(parents=True)
     (wired.data / "inbox/a.json").write_text('{"kind":"note"}')
     (wired.data / "inbox/done").write_text("")
-    result = wired.run("list", "--json")
+    result = wired.call("list", "--json")
     assert (result.status, result.err) == (0, "")
     assert wired.log()[-1]["reason"].startswith("startup_")
 
@@ -561,11 +561,11 @@ def test_submit_killed_while_it_waits_for_the_server_loses_nothing(wired: Wired)
 def test_database_of_a_newer_program_is_left_alone(wired: Wired) -> None:
     """No wait would help: the report is given back, the log says why, and what was kept before stays."""
     wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
-    wired.run(*NOTE)
+    wired.call(*NOTE)
     with closing(sqlite3.connect(wired.machine.database)) as connection:
         connection.execute("UPDATE schema_version SET version = 99")
         connection.commit()
-    result = wired.run("submit", "note", "--summary", "precious")
+    result = wired.call("submit", "note", "--summary", "precious")
     assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
         1,
         "error",
@@ -580,10 +580,10 @@ def test_database_of_a_newer_program_is_left_alone(wired: Wired) -> None:
 
 def test_each_outcome_is_a_line_of_the_log(wired: Wired) -> None:
     """Also of what never left; a dry run is none."""
-    wired.run("submit", "note", "--dry-run")
-    wired.run("submit", "note", "--key", "k", AGENT_FEEDBACK_API_KEY="")
-    wired.run("submit", "note", "--stdin", stdin={"key": 7})
-    wired.run("submit", "note", "--stdin", "--dry-run", stdin={"key": 7})
+    wired.call("submit", "note", "--dry-run")
+    wired.call("submit", "note", "--key", "k", AGENT_FEEDBACK_API_KEY="")
+    wired.call("submit", "note", "--stdin", stdin={"key": 7})
+    wired.call("submit", "note", "--stdin", "--dry-run", stdin={"key": 7})
     assert [(line["outcome"], line["reason"]) for line in wired.log()] == [
         ("error", "client_setup"),
         ("rejected", "invalid_body"),

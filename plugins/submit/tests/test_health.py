@@ -11,8 +11,8 @@ import pytest
 
 
 def doctor(machine: Any, **environ: str) -> dict[str, Any]:
-    result = machine.run("doctor", "--json", **environ)
-    found: dict[str, Any] = json.loads(result.out)
+    result = machine.call("doctor", "--json", **environ)
+    found: dict[str, Any] = json.loads(result.text)
     assert result.status == (1 if found["problems"] else 0)
     return found
 
@@ -132,8 +132,8 @@ def test_spool_and_log_are_counted_and_stay_as_they_are(machine: Any, server: An
     assert (len(recent["lines"]), recent["invalid"], recent["redacted"]) == (4, 2, 1)
     assert [line["outcome"] for line in recent["lines"]] == ["spooled", "spooled", "rejected", "x"]
     assert secret not in json.dumps(found) and server.key not in json.dumps(found)
-    result = machine.run("doctor", **to)
-    assert "spool      2 pending, 1 rejected" in result.out and "recent     4 lines" in result.out
+    result = machine.call("doctor", **to)
+    assert "spool      2 pending, 1 rejected" in result.text and "recent     4 lines" in result.text
 
 
 def test_folders_open_to_others_are_problems(machine: Any) -> None:

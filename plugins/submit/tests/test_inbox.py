@@ -38,16 +38,16 @@ class Dropped:
 
     def ingest(self, *words: str) -> dict[str, int]:
         """What a pass prints, without members that are 0."""
-        result = self.machine.run("ingest", "--json", *words)
+        result = self.machine.call("ingest", "--json", *words)
         assert result.status == 0, result.err
-        return {name: value for name, value in json.loads(result.out).items() if value}
+        return {name: value for name, value in json.loads(result.text).items() if value}
 
     def names(self, folder: str = "") -> list[str]:
         return sorted(path.name for path in (self.folder / folder).glob("*.*"))
 
     def record(self, id: int) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(
-            self.machine.run("show", str(id), "--json", "--local").out
+            self.machine.call("show", str(id), "--json", "--local").text
         )
         return found
 
@@ -141,12 +141,12 @@ def test_every_command_of_local_mode_files_what_lies_there(inbox: Dropped) -> No
     """Silently, before its own work; a flush does so too."""
     for words in (("list",), ("stats",), ("submit", "note", "--key", "own"), ("flush",)):
         inbox.drop("a.json", {"kind": "note", "summary": str(words)})
-        result = inbox.machine.run(*words)
+        result = inbox.machine.call(*words)
         assert (result.status, result.err) == (0, "")
         assert inbox.names() == [] and "1-a.json" in inbox.names("done")
     inbox.drop("a.json", {"kind": "note"})
     for words in (("doctor",), ("config",), ("sessions", "list"), ("submit", "note", "--dry-run")):
-        assert inbox.machine.run(*words).status == 0
+        assert inbox.machine.call(*words).status == 0
         assert inbox.names() == ["a.json"]
 
 
@@ -154,8 +154,8 @@ def test_switched_off_machine_files_nothing(inbox: Dropped) -> None:
     """Where everything is switched off the files stay."""
     inbox.drop("a.json", {"kind": "note"})
     inbox.machine.config("[collect]\ndisabled = true\n")
-    assert inbox.machine.run("ingest").status == 1
-    assert inbox.machine.run("list").status == 0
+    assert inbox.machine.call("ingest").status == 1
+    assert inbox.machine.call("list").status == 0
     assert inbox.names() == ["a.json"]
 
 
@@ -205,10 +205,10 @@ def test_text_for_a_person(inbox: Dropped) -> None:
     """Without --json one line of numbers."""
     inbox.drop("a.json", {"kind": "note"})
     assert (
-        inbox.machine.run("ingest").out
+        inbox.machine.call("ingest").text
         == "1 ingested, 0 duplicates, 0 rejected, 0 pending, 0 skipped\n"
     )
-    assert inbox.machine.run("ingest", "x").status == 2
+    assert inbox.machine.call("ingest", "x").status == 2
 
 
 json_members = st.dictionaries(

@@ -47,7 +47,7 @@ def test_of_the_inbox(machine: Any, parsed: list[bytes]) -> None:
     inbox = machine.database.parent / "inbox"
     inbox.mkdir(parents=True)
     (inbox / "one.json").write_bytes(FRICTION)
-    assert machine.run("ingest").status == 0
+    assert machine.call("ingest").status == 0
     assert len(parsed) == 1
 
 

@@ -20,98 +20,98 @@ def filed(machine: Any) -> Any:
 
 
 def ids(result: Any) -> list[str]:
-    return [line.split()[0] for line in result.out.splitlines()[1:]]
+    return [line.split()[0] for line in result.text.splitlines()[1:]]
 
 
 def test_a_list_is_a_table_newest_first(filed: Any) -> None:
     """Each report is a line; nothing that was filed reaches the terminal raw."""
-    result = filed.run("list")
+    result = filed.call("list")
     assert ids(result) == ["3", "2", "1"]
-    assert "\x1b" not in result.out and "two\\x1b[31m" in result.out
+    assert "\x1b" not in result.text and "two\\x1b[31m" in result.text
 
 
 def test_a_list_is_narrowed_and_paged(filed: Any) -> None:
     """Filters are flags; what is left out is told with the flag that shows it."""
-    assert ids(filed.run("list", "--kind", "friction")) == ["2", "1"]
-    assert ids(filed.run("list", "--search", "TWO")) == ["2"]
-    assert ids(filed.run("list", "--exclude-kind", "note", "--since", "1h")) == ["2", "1"]
-    assert ids(filed.run("list", "--until", "1h")) == []
-    page = filed.run("list", "--limit", "2")
+    assert ids(filed.call("list", "--kind", "friction")) == ["2", "1"]
+    assert ids(filed.call("list", "--search", "TWO")) == ["2"]
+    assert ids(filed.call("list", "--exclude-kind", "note", "--since", "1h")) == ["2", "1"]
+    assert ids(filed.call("list", "--until", "1h")) == []
+    page = filed.call("list", "--limit", "2")
     assert ids(page) == ["3", "2"] and "--before 2" in page.err
-    assert ids(filed.run("list", "--before", "2")) == ["1"]
-    page = filed.run("list", "--after", "0", "--limit", "2")
+    assert ids(filed.call("list", "--before", "2")) == ["1"]
+    page = filed.call("list", "--after", "0", "--limit", "2")
     assert ids(page) == ["1", "2"] and "--after 2" in page.err
 
 
 def test_json_is_the_answer_of_the_api(filed: Any) -> None:
     """Members as the API has them, numbers as they were filed."""
-    result = filed.run("list", "--json", "--payload", "--limit", "1")
-    assert '"n":1.50' in result.out
-    assert json.loads(result.out)["total"] == 3
+    result = filed.call("list", "--json", "--payload", "--limit", "1")
+    assert '"n":1.50' in result.text
+    assert json.loads(result.text)["total"] == 3
 
 
 def test_a_report_is_shown_by_id_and_by_uid(filed: Any) -> None:
     """As text with every line made visible, or as its record."""
-    record = json.loads(filed.run("show", "3", "--json").out)
-    text = filed.run("show", record["uid"].upper()).out
+    record = json.loads(filed.call("show", "3", "--json").text)
+    text = filed.call("show", record["uid"].upper()).text
     assert "summary: three" in text and "\x1b" not in text
     assert "  t: a\n    b\\x1b\n" in text
-    both = filed.run("show", "3", "2").out
-    assert both == text + "\n" + filed.run("show", "2").out and not both.endswith("\n\n")
-    missing = filed.run("show", "3", "99")
-    assert (missing.status, missing.out) == (1, "") and "99" in missing.err
+    both = filed.call("show", "3", "2").text
+    assert both == text + "\n" + filed.call("show", "2").text and not both.endswith("\n\n")
+    missing = filed.call("show", "3", "99")
+    assert (missing.status, missing.text) == (1, "") and "99" in missing.err
 
 
 def test_reports_are_processed_and_taken_back(filed: Any) -> None:
     """A mark shows in the list; all that are named are marked or none."""
     assert (
-        filed.run("processed", "1", "2", "--verdict", "fixed", "--ref", "abc", "--by", "me").out
+        filed.call("processed", "1", "2", "--verdict", "fixed", "--ref", "abc", "--by", "me").text
         == "2 processed, 0 unchanged\n"
     )
     assert (
-        filed.run("processed", "1", "2", "--verdict", "fixed").out == "0 processed, 2 unchanged\n"
+        filed.call("processed", "1", "2", "--verdict", "fixed").text == "0 processed, 2 unchanged\n"
     )
-    assert ids(filed.run("list", "--unprocessed")) == ["3"]
-    assert "fixed" in filed.run("list", "--verdict", "fixed").out
+    assert ids(filed.call("list", "--unprocessed")) == ["3"]
+    assert "fixed" in filed.call("list", "--verdict", "fixed").text
     assert (
-        filed.run("processed", "1", "--undo", "--json").out
+        filed.call("processed", "1", "--undo", "--json").text
         == '{"processed":false,"updated":1,"unchanged":0,"not_found":[]}\n'
     )
-    assert filed.run("processed", "1", "99").status == 1
-    assert ids(filed.run("list", "--processed")) == ["2"]
-    assert filed.run("processed", "1", "--verdict", "Not A Token").status == 2
+    assert filed.call("processed", "1", "99").status == 1
+    assert ids(filed.call("list", "--processed")) == ["2"]
+    assert filed.call("processed", "1", "--verdict", "Not A Token").status == 2
 
 
 def test_redacting_needs_a_word(filed: Any) -> None:
     """Without it nothing happens; with it the content is gone."""
-    assert filed.run("redact", "1").status == 2
-    assert filed.run("redact", "1", "--yes").out == "1 redacted\n"
-    assert json.loads(filed.run("show", "1", "--json").out)["payload"] == {"redacted": True}
-    assert ids(filed.run("list", "--redacted")) == ["1"]
+    assert filed.call("redact", "1").status == 2
+    assert filed.call("redact", "1", "--yes").text == "1 redacted\n"
+    assert json.loads(filed.call("show", "1", "--json").text)["payload"] == {"redacted": True}
+    assert ids(filed.call("list", "--redacted")) == ["1"]
 
 
 def test_numbers_are_tables(filed: Any) -> None:
     """Totals, groups and buckets."""
-    out = filed.run("stats", "--by", "kind,category", "--bucket", "day", "--top", "1").out
+    out = filed.call("stats", "--by", "kind,category", "--bucket", "day", "--top", "1").text
     assert out.startswith("3 filed, 3 not processed\n") and "(other)" in out
-    assert json.loads(filed.run("stats", "--json").out) == {"total": 3, "unprocessed": 3}
+    assert json.loads(filed.call("stats", "--json").text) == {"total": 3, "unprocessed": 3}
 
 
 def test_reports_are_carried_to_another_home(filed: Any, tmp_path: Any) -> None:
     """An export to a new file, owner-only, imports elsewhere and once."""
     file = tmp_path / "reports.ndjson"
-    assert filed.run("export", "--output", str(file)).status == 0
+    assert filed.call("export", "--output", str(file)).status == 0
     assert file.stat().st_mode & 0o777 == 0o600
-    assert filed.run("export", "--output", str(file)).status == 1
+    assert filed.call("export", "--output", str(file)).status == 1
     elsewhere = {"XDG_DATA_HOME": str(tmp_path / "other")}
-    assert filed.run("import", str(file), **elsewhere).out == "3 imported, 0 here already\n"
+    assert filed.call("import", str(file), **elsewhere).text == "3 imported, 0 here already\n"
     assert (
-        filed.run("import", "-", stdin=file.read_bytes(), **elsewhere).out
+        filed.call("import", "-", stdin=file.read_bytes(), **elsewhere).text
         == "0 imported, 3 here already\n"
     )
-    assert filed.run("export", "--kind", "note", **elsewhere).out.count('"kind":"note"') == 1
+    assert filed.call("export", "--kind", "note", **elsewhere).text.count('"kind":"note"') == 1
     file.write_bytes(file.read_bytes()[:-5])
-    assert filed.run("import", str(file)).status == 1
+    assert filed.call("import", str(file)).status == 1
 
 
 @pytest.mark.parametrize(
@@ -132,24 +132,24 @@ def test_reports_are_carried_to_another_home(filed: Any, tmp_path: Any) -> None:
 )
 def test_a_wrong_command_line_is_told(filed: Any, words: tuple[str, ...]) -> None:
     """Exit 2, one sentence that names the command, nothing on standard output."""
-    result = filed.run(*words)
-    assert (result.status, result.out) == (2, "")
+    result = filed.call(*words)
+    assert (result.status, result.text) == (2, "")
     assert result.err.startswith(f"agentfeedback {words[0]}: ") and result.err.count("\n") == 1
 
 
 def test_a_configured_server_is_not_passed_over(filed: Any) -> None:
     """What is here is shown only where that is asked for."""
     environ = {"AGENT_FEEDBACK_URL": "https://x.example"}
-    assert filed.run("list", **environ).status == 1
-    assert ids(filed.run("list", "--local", **environ)) == ["3", "2", "1"]
+    assert filed.call("list", **environ).status == 1
+    assert ids(filed.call("list", "--local", **environ)) == ["3", "2", "1"]
 
 
 def test_the_program_knows_these_commands(machine: Any) -> None:
     """They stand in the help and the completion of the whole program, and have help of their own."""
-    overview = machine.run("--help").err
-    script = machine.run("completion", "bash").out
+    overview = machine.call("--help").err
+    script = machine.call("completion", "bash").text
     for name in ("submit", "list", "show", "processed", "redact", "stats", "export", "import"):
         assert f"\n  {name} " in overview and f"_agentfeedback_{name}_option_strings=(" in script
         shown = machine.run(name, "-h")
         assert shown.status == 0 and shown.err.startswith(f"usage: agentfeedback {name} ")
-    assert "did you mean submit?" in machine.run("submti").err
+    assert "did you mean submit?" in machine.call("submti").err

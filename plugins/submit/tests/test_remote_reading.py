@@ -43,7 +43,7 @@ def both(machine: Any, server: Any) -> Any:
     for number, kind in enumerate(("friction", "note", "friction", "review")):
         machine.submit(kind, "--summary", f"s{number}", "--stdin", stdin={"payload": {"x": number}})
     export = machine.home / "all.ndjson"
-    assert machine.run("export", "--output", str(export)).status == 0
+    assert machine.call("export", "--output", str(export)).status == 0
     assert server.service.import_(export.read_bytes()).status == 200
     machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
     return machine
@@ -61,10 +61,11 @@ def without_times(text: str) -> str:
 def test_server_is_read_as_this_machine_is(both: Any, server: Any) -> None:
     """Every command prints the same, exits the same, and refuses the same in either mode."""
     for words in READING:
-        here, there = both.run(*words), both.run(*words, "--server", server.url)
-        assert (here.status, without_times(here.out)) == (there.status, without_times(there.out)), (
-            words
-        )
+        here, there = both.call(*words), both.call(*words, "--server", server.url)
+        assert (here.status, without_times(here.text)) == (
+            there.status,
+            without_times(there.text),
+        ), words
         assert here.err == there.err, words
 
 
@@ -73,23 +74,24 @@ def test_export_and_import_carry_everything(
 ) -> None:
     """Page by page, with the records as they are; into a server too, all or nothing."""
     monkeypatch.setattr(queries, "PAGE", 2)
-    records = [json.loads(line) for line in both.run("export").out.splitlines()[1:-1]]
-    result = both.run("export", "--server", server.url)
+    records = [json.loads(line) for line in both.call("export").text.splitlines()[1:-1]]
+    result = both.call("export", "--server", server.url)
     assert result.status == 0 and len(server.requests) == 3
-    assert [json.loads(line) for line in result.out.splitlines()[1:-1]] == records and len(
+    assert [json.loads(line) for line in result.text.splitlines()[1:-1]] == records and len(
         records
     ) == 4
     only = both.run(
         "export", "--kind", "friction", "--after", "1", "--since", "1h", "--server", server.url
     )
-    assert [json.loads(line)["id"] for line in only.out.splitlines()[1:-1]] == [3]
+    assert [json.loads(line)["id"] for line in only.text.splitlines()[1:-1]] == [3]
     path = tmp_path / "more.ndjson"
-    path.write_text(result.out)
+    path.write_text(result.text)
     assert (
-        both.run("import", str(path), "--server", server.url).out == "0 imported, 4 here already\n"
+        both.call("import", str(path), "--server", server.url).text
+        == "0 imported, 4 here already\n"
     )
-    path.write_text(result.out[:-9])
-    broken = both.run("import", str(path), "--server", server.url)
+    path.write_text(result.text[:-9])
+    broken = both.call("import", str(path), "--server", server.url)
     assert broken.status == 1 and server.service.list([]).body["total"] == 4
 
 
@@ -123,8 +125,8 @@ def test_answer_that_is_none_of_the_api_is_one_error(
         ("redact", "1", "--yes"),
         ("export",),
     ):
-        result = machine.run(*words, "--server", f"{server.url}/{answer}")
-        assert (result.status, result.out) == (1, ""), words
+        result = machine.call(*words, "--server", f"{server.url}/{answer}")
+        assert (result.status, result.text) == (1, ""), words
         (line,) = result.err.splitlines()
         assert line.startswith(f"agentfeedback {words[0]}: ") and line.endswith(".")
         assert server.key not in line and "IOSFODNN7" not in line and "\x1b" not in line
@@ -133,7 +135,7 @@ def test_answer_that_is_none_of_the_api_is_one_error(
 def test_uid_is_not_asked_of_a_server(machine: Any, server: Any) -> None:
     """It knows reports by id."""
     machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
-    result = machine.run("show", "01a22c67-3499-7dba-a585-e5b41f2f9e22", "--server", server.url)
+    result = machine.call("show", "01a22c67-3499-7dba-a585-e5b41f2f9e22", "--server", server.url)
     assert result.status == 2 and "name its reports by id" in result.err
 
 

@@ -27,7 +27,7 @@ STRANGE = {
 
 
 def with_session(machine: Any, *more: bytes) -> None:
-    machine.claude("s1", machine.said("u-2"), machine.said("u-3", model=None), *more)
+    machine.claude("s1", [machine.said("u-2"), machine.said("u-3", model=None), *more])
 
 
 def test_a_friction_is_stored_and_told(machine: Any) -> None:
@@ -135,7 +135,7 @@ def test_nothing_of_the_filing_process_is_told_but_its_machine(machine: Any) -> 
     where = machine.home / "elsewhere"
     where.mkdir()
     machine.config('model = "strange-model"\nharness = "strange-harness"\nmachine = "box"\n')
-    machine.claude("s1", machine.said("u-3", model=None, cwd=str(where)))
+    machine.claude("s1", [machine.said("u-3", model=None, cwd=str(where))])
     result = machine.submit("friction", "--stdin", "--context-from", SPAN, stdin=REPORT, **STRANGE)
     assert result.status == 0, result.err
     (record,) = machine.records()
@@ -156,13 +156,13 @@ def test_the_body_of_a_span_is_the_same_wherever_it_is_filed(machine: Any) -> No
     (machine.directory / ".agentfeedback.toml").write_text("[collect]\ndisabled = true\n")
     there = machine.submit(*words, stdin=REPORT, **STRANGE)
     assert here.status == there.status == 0, there.err
-    assert here.out == there.out
+    assert here.text == there.text
 
 
 def test_a_directory_that_is_gone_is_a_name(machine: Any) -> None:
     """Its base name is the project, and only what is configured is added."""
     machine.config('[context]\nworkspace = "w"\n')
-    machine.claude("s1", machine.said("u-3", cwd="/srv/gone/store"))
+    machine.claude("s1", [machine.said("u-3", cwd="/srv/gone/store")])
     machine.submit("friction", "--stdin", "--context-from", SPAN, stdin=REPORT)
     (record,) = machine.records()
     assert record["project"] == "store"
@@ -177,10 +177,10 @@ def test_a_directory_that_is_gone_is_a_name(machine: Any) -> None:
 
 def test_an_unknown_project_needs_a_word_and_leaves_the_project(machine: Any) -> None:
     """Only a person may admit a session whose policy cannot be checked."""
-    machine.claude("s1", machine.said("u-3", cwd=None))
+    machine.claude("s1", [machine.said("u-3", cwd=None)])
     words = ("friction", "--stdin", "--context-from", SPAN)
     refused = machine.submit(*words, stdin=REPORT)
-    assert (refused.status, refused.out) == (1, "") and "--allow-unknown-project" in refused.err
+    assert (refused.status, refused.text) == (1, "") and "--allow-unknown-project" in refused.err
     assert not machine.database.exists()
     machine.submit(*words, "--allow-unknown-project", stdin={**REPORT, "project": "mine"})
     (record,) = machine.records()
@@ -203,9 +203,9 @@ def test_a_refused_entry_files_nothing(machine: Any, config: str, span: str, wor
     """Refused, missing or timeless: exit 1, a sentence, nothing on standard output and nothing stored."""
     machine.config(config)
     with_session(machine, machine.said("timeless", timestamp=None))
-    machine.claude("broken", b"no json")
+    machine.claude("broken", [b"no json"])
     result = machine.submit("friction", "--stdin", "--context-from", span, stdin=REPORT)
-    assert (result.status, result.out) == (1, "")
+    assert (result.status, result.text) == (1, "")
     assert word in result.err and result.err.startswith("agentfeedback submit: ")
     assert not machine.database.exists()
 
@@ -242,7 +242,7 @@ def test_a_wrong_command_line_is_told(machine: Any, words: tuple[str, ...], said
     if words == ("friction",):
         machine.config("")
     result = machine.submit(*words, stdin=b"")
-    assert (result.status, result.out) == (2, "")
+    assert (result.status, result.text) == (2, "")
     assert any(word in result.err for word in said.split("|")), result.err
     assert not machine.database.exists()
 
@@ -251,7 +251,7 @@ def test_a_wrong_command_line_is_told(machine: Any, words: tuple[str, ...], said
 def test_stdin_must_be_one_object(machine: Any, given: bytes) -> None:
     """Anything else is a wrong command line."""
     result = machine.submit("note", "--stdin", stdin=given)
-    assert (result.status, result.out) == (2, "") and "stdin" in result.err
+    assert (result.status, result.text) == (2, "") and "stdin" in result.err
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_what_comes_from_a_session_is_scrubbed_whatever_its_origin(machine: Any)
         item["pointer"] for item in result.outcome["warnings"] if item["code"] == "scrubbed"
     ]
     assert scrubbed == ["/summary", "/payload"]
-    assert result.err.count("/summary") == 1 and TOKEN not in result.err + result.out
+    assert result.err.count("/summary") == 1 and TOKEN not in result.err + result.text
 
 
 def test_a_dry_run_prints_the_body_and_stores_nothing(machine: Any) -> None:
@@ -313,7 +313,7 @@ def test_a_dry_run_prints_the_body_and_stores_nothing(machine: Any) -> None:
     result = machine.submit(
         "note", "--stdin", "--dry-run", stdin=b'{"payload":{"n":1.50},"machine":5}'
     )
-    body, line = result.out.splitlines()
+    body, line = result.text.splitlines()
     assert '"payload":{"n":1.50}' in body and json.loads(body)["kind"] == "note"
     outcome = json.loads(line)
     assert (result.status, outcome["outcome"]) == (0, "valid")
@@ -366,4 +366,4 @@ def test_an_invalid_configuration_stops_everything(machine: Any) -> None:
     """What a policy says must be known before anything is filed."""
     machine.config("machine = 5")
     result = machine.submit("note")
-    assert (result.status, result.out) == (1, "") and "machine is not a string" in result.err
+    assert (result.status, result.text) == (1, "") and "machine is not a string" in result.err

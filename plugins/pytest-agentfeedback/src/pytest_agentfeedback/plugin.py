@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_agentfeedback.corpus import Bench
+    from pytest_agentfeedback.machine import Machine
 
 #: The property of a report that holds a line for the summary.
 SAID = "agentfeedback_said"
@@ -66,6 +67,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def bench(pytestconfig: pytest.Config) -> Bench:
     """Temporary copies of corpora; see `pytest_agentfeedback.corpus.Bench`."""
     return bench_of(pytestconfig)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A home with nothing in it and the program to run there; see `pytest_agentfeedback.machine.Machine`."""
+    from pytest_agentfeedback.machine import Machine
+
+    home = tmp_path / "home"
+    home.mkdir()
+    return Machine(home, home / "work")
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""What gates, watermark stores and installers promise, as test classes beside `ReaderConformance`."""
