@@ -29,6 +29,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "node_modules" not in path.parts)
 EVERY_PAGE = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *PAGES,
     *sorted(ROOT.glob("*/*/README.md")),
     ROOT / "core/README.md",
