@@ -37,7 +37,7 @@ class Wired:
         """Have the server answer like this."""
         self.machine.environ["AGENT_FEEDBACK_URL"] = f"{self.server.url}/{answer}".rstrip("/")
 
-    def run(self, *words: str, **more: Any) -> Any:
+    def call(self, *words: str, **more: Any) -> Any:
         return self.machine.call(*words, **more)
 
     def flush(self, *words: str) -> dict[str, int]:

@@ -111,7 +111,7 @@ def test_spool_and_log_are_counted_and_stay_as_they_are(machine: Any, server: An
     """Pending and refused reports, the last lines of the log without secrets; not a byte is changed."""
     to = {"AGENT_FEEDBACK_API_KEY": server.key}
     for number, answer in enumerate(["status-503", "status-503", "status-400"]):
-        machine.run(
+        machine.call(
             "submit",
             "note",
             "--key",

@@ -40,5 +40,5 @@ def test_an_import_pays_for_the_converter(machine: Any) -> None:
     """The list above is not empty because nothing is ever loaded."""
     machine.submit("note", "--summary", "s")
     path = machine.home / "all.ndjson"
-    assert machine.run("export", "--output", str(path)).status == 0
+    assert machine.call("export", "--output", str(path)).status == 0
     assert loaded(machine, "import", str(path)) & REMOTE == {"cattrs"}

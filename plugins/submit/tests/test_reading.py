@@ -150,6 +150,6 @@ def test_the_program_knows_these_commands(machine: Any) -> None:
     script = machine.call("completion", "bash").text
     for name in ("submit", "list", "show", "processed", "redact", "stats", "export", "import"):
         assert f"\n  {name} " in overview and f"_agentfeedback_{name}_option_strings=(" in script
-        shown = machine.run(name, "-h")
+        shown = machine.call(name, "-h")
         assert shown.status == 0 and shown.err.startswith(f"usage: agentfeedback {name} ")
     assert "did you mean submit?" in machine.call("submti").err

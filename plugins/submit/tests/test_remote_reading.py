@@ -80,7 +80,7 @@ def test_export_and_import_carry_everything(
     assert [json.loads(line) for line in result.text.splitlines()[1:-1]] == records and len(
         records
     ) == 4
-    only = both.run(
+    only = both.call(
         "export", "--kind", "friction", "--after", "1", "--since", "1h", "--server", server.url
     )
     assert [json.loads(line)["id"] for line in only.text.splitlines()[1:-1]] == [3]
