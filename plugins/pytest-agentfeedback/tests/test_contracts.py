@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.config.file import Collect, Config
 from agentfeedback.config.paths import Paths
+from agentfeedback.config.shape import Collect, Config
 from agentfeedback.sessions.builtin import Builtin
 from agentfeedback.state.state_store import StateStore
 from agentfeedback.state.watermark import WatermarkStore

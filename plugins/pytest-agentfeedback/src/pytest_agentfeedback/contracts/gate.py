@@ -42,9 +42,9 @@ class GateContract:
     """
 
     #: Absolute directories in which sessions may be read.
-    allowed: Sequence[str] = ()
+    allowed: tuple[str, ...] = ()
     #: Absolute directories in which none may. Empty only for a gate that does not ask for directories.
-    refused: Sequence[str] = ()
+    refused: tuple[str, ...] = ()
 
     def gate(self) -> Any:
         """The plugin: a module or object with functions marked `@hookimpl`; a fresh one for each call."""

@@ -18,6 +18,7 @@ import pytest
 from agentfeedback.foundation import entry_points
 from agentfeedback.harness_hooks import entries
 from agentfeedback.harness_hooks.installer import Installer
+from agentfeedback.harness_hooks.own_command import commands, owner
 from agentfeedback.reading.refs import valid_id
 
 #: Shell commands that an entry has to carry as they are.
@@ -114,22 +115,24 @@ class InstallerContract:
     def test_a_new_file_wires_every_event_and_nothing_else(self) -> None:
         """What is written where no file was is recognised as ours, and removing it leaves no hook behind."""
         installer = self.installer()
-        text = entries.made(installer, _PROGRAM)
+        wanted, owns = commands(installer, _PROGRAM), owner(installer.harness)
+        text = entries.made(installer, wanted)
         assert list(json.loads(text)["hooks"]) == list(installer.events)
-        assert entries.was_made(text, installer)
-        assert entries.installed(text, installer, _PROGRAM) == text
-        assert not any(json.loads(entries.removed(text, installer)).get("hooks", {}).values())
+        assert entries.was_made(text, installer, owns)
+        assert entries.installed(text, installer, wanted, owns) == text
+        assert not any(json.loads(entries.removed(text, installer, owns)).get("hooks", {}).values())
 
     def test_other_hooks_keep_every_byte(self) -> None:
         """Wiring and unwiring gives back the file there was, with the user's own hooks of the same events."""
         installer = self.installer()
+        wanted, owns = commands(installer, _PROGRAM), owner(installer.harness)
         entry = installer.entry("make lint")
         other = {"hooks": [entry]} if installer.grouped else entry
         mine: dict[str, Any] = {"hooks": {event: [other] for event in installer.events}, "x": 1.50}
         for text in ("{}", "{ }\n", json.dumps(mine), json.dumps(mine, indent="\t") + "\r\n"):
-            wired = entries.installed(text, installer, _PROGRAM)
-            assert list(entries.events(wired, installer)) == list(installer.events)
-            assert entries.removed(wired, installer) == text
+            wired = entries.installed(text, installer, wanted, owns)
+            assert list(entries.events(wired, installer, owns)) == list(installer.events)
+            assert entries.removed(wired, installer, owns) == text
 
     def test_a_payload_names_its_session(self) -> None:
         """The sessions the harness names, each an id that can stand in a ref."""
