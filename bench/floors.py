@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-#: Where session logs lie below a home.
+#: Where session logs are below a home.
 LOGS = (
     ".claude/projects/*/*.jsonl",
     ".codex/sessions/*/*/*/*.jsonl",

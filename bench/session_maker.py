@@ -62,7 +62,7 @@ class SessionMaker(ABC):
 
     @abstractmethod
     def path(self) -> str:
-        """Where the log lies below the home."""
+        """Where the log is below the home."""
 
     def beside(self) -> dict[str, bytes]:
         """Further files of the session, by their paths below the home."""

@@ -122,7 +122,7 @@ def byte_size(text: str) -> int:
     """Bytes of a size such as `50MB` or `1GB` (powers of ten)."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)B?", text.upper())
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: write it as 50MB or 1GB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write it as 50MB or 1GB")
     return int(float(match[1]) * _UNITS[match[2]])
 
 

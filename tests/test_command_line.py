@@ -175,7 +175,7 @@ def test_mark_is_for_all_refs_or_none(machine: Machine) -> None:
 
 
 def test_digest_exit_tells_whether_anything_was_digested(machine: Machine) -> None:
-    """Exit 1 when refs were asked for and none could be digested; nothing to do is no failure."""
+    """Exit 1 when refs were asked for and none could be digested; nothing to do is not a failure."""
     machine.claude("s1", [prompt("u1")])
     assert machine.call("sessions", "digest", "claude-code:s1", "codex:no", "--json").status == 0
     result = machine.call("sessions", "digest", "codex:no", "--json")
@@ -256,7 +256,7 @@ def test_selection_is_saved_whole_and_printed(machine: Machine) -> None:
 
 
 def test_reading_creates_nothing(machine: Machine) -> None:
-    """`list`, `status`, help, `plugins` and a digest of nothing leave a home as they found it (D22)."""
+    """`list`, `status`, help, `plugins` and a digest of nothing leave a home as they found it."""
     machine.claude("s1", [prompt("u1")])
     before = sorted(machine.home.rglob("*"))
     for words in (
@@ -275,7 +275,7 @@ def test_reading_creates_nothing(machine: Machine) -> None:
 
 
 def test_another_home_has_stores_and_state_apart(machine: Machine, tmp_path: Path) -> None:
-    """With `--home DIR` stores lie below DIR, variables are ignored, the policy is the caller's, the state its own (D20)."""
+    """With `--home DIR` stores lie below DIR, variables are ignored, the policy is the caller's, the state its own."""
     machine.claude("mine", [prompt("u1")])
     other = Machine(tmp_path / "other")
     other.home.mkdir()
@@ -341,7 +341,7 @@ def many(machine: Machine) -> None:
 
 
 def test_closed_pipe_ends_quietly(machine: Machine) -> None:
-    """`… | head` ends the run with 141 and says nothing (D25)."""
+    """`… | head` ends the run with 141 and says nothing."""
     many(machine)
     for words in (("list",), ("list", "--json")):
         read, write = os.pipe()
@@ -355,7 +355,7 @@ def test_closed_pipe_ends_quietly(machine: Machine) -> None:
 
 
 def test_interrupt_ends_quietly(machine: Machine) -> None:
-    """Ctrl-C ends the run with 130 and without a traceback, and nothing is marked as digested (D25)."""
+    """Ctrl-C ends the run with 130 and without a traceback, and nothing is marked as digested."""
     os.mkfifo(machine.home / "stop")
     machine.plugin(
         "slow",

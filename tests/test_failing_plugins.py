@@ -51,7 +51,7 @@ FAILING_GATES = {
 
 @pytest.mark.parametrize("how", FAILING_GATES)
 def test_gate_that_fails_refuses_every_session(machine: Machine, how: str) -> None:
-    """Whatever is wrong with a gate, every session is denied and the gate is named (D19)."""
+    """Whatever is wrong with a gate, every session is denied and the gate is named."""
     plugin(machine, "broken", FAILING_GATES[how], GATES)
     assert set(states(machine).values()) == {("denied", "gate broken failed")}
     result = run(machine, "digest", "codex:x1")
@@ -136,13 +136,13 @@ def test_a_gate_takes_no_refusal_away(machine: Machine) -> None:
 FAILING_PLUGINS = {
     "cannot be imported": "raise ImportError('gone')\n",
     "ends the process at import": "raise SystemExit(3)\n",
-    "has a function that is no hook": "@hookimpl\ndef session_listed():\n    pass\n",
+    "has a function that is not a hook": "@hookimpl\ndef session_listed():\n    pass\n",
     "wraps a hook": "@hookimpl(wrapper=True)\ndef digest_session():\n    yield\n    return None\n",
     "raises in a registering hook": "@hookimpl\ndef register_detectors():\n    raise OSError\n",
     "ends the process in a hook": "@hookimpl\ndef run_finished():\n    raise SystemExit(3)\n",
     "registers no list": "@hookimpl\ndef register_detectors():\n    return 5\n",
-    "registers what is no detector": "@hookimpl\ndef register_detectors():\n    return [5]\n",
-    "registers what is no format": "@hookimpl\ndef register_scrub_formats():\n    return ['x']\n",
+    "registers what is not a detector": "@hookimpl\ndef register_detectors():\n    return [5]\n",
+    "registers what is not a format": "@hookimpl\ndef register_scrub_formats():\n    return ['x']\n",
     "registers a format that does not compile": (
         "from agentfeedback.scrub import Format\n"
         "@hookimpl\ndef register_scrub_formats():\n    return [Format('bad', '(')]\n"
@@ -150,7 +150,7 @@ FAILING_PLUGINS = {
     "supplies no store": "@hookimpl\ndef watermark_store():\n    raise OSError\n",
     "raises for a digest": "@hookimpl\ndef digest_session():\n    raise OSError\n",
     "builds no digest": "@hookimpl\ndef digest_session():\n    return {'ref': 'x'}\n",
-    "finds what is no JSON": (
+    "finds what is not JSON": (
         "from agentfeedback.digest.detect import Detector, Finding\n"
         "class Odd(Detector):\n"
         "    name = 'bad'\n"
@@ -163,7 +163,7 @@ FAILING_PLUGINS = {
 
 @pytest.mark.parametrize("how", FAILING_PLUGINS)
 def test_plugin_that_fails_is_named_and_the_rest_works(machine: Machine, how: str) -> None:
-    """A plugin that is no gate and fails is named once on standard error, and everything else goes on."""
+    """A plugin that is not a gate and fails is named once on standard error, and everything else goes on."""
     plugin(machine, "bad", FAILING_PLUGINS[how])
     plugin(
         machine,

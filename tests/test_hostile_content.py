@@ -310,7 +310,7 @@ def test_private_key_in_any_layout_is_hidden(machine: Machine, form: str) -> Non
     ],
 )
 def test_plain_words_stay_readable(machine: Machine, text: str) -> None:
-    """Names, ids, paths, counters and variables are no secrets and stay as they are."""
+    """Names, ids, paths, counters and variables are not secrets and stay as they are."""
     machine.claude("s1", [prompt("u0", text)])
     assert digest(machine, CLAUDE)["events"][0]["summary"] == text
 

@@ -93,7 +93,7 @@ def test_odd_but_valid_line_is_an_entry(machine: Machine, how: str) -> None:
 
 @pytest.mark.parametrize("how", UNPARSED)
 def test_broken_line_is_counted_and_the_next_is_read(machine: Machine, how: str) -> None:
-    """A line that is no JSON object is counted once and ends nothing."""
+    """A line that is not a JSON object is counted once and ends nothing."""
     assert between(machine, UNPARSED[how])[1:] == (2, 1)
 
 
@@ -342,7 +342,7 @@ TIMES = {
 
 @pytest.mark.parametrize("written", TIMES)
 def test_times_are_rfc_3339_or_none(machine: Machine, written: str) -> None:
-    """A time with any offset and fraction is told in UTC; every other form is no time, and never an error."""
+    """A time with any offset and fraction is told in UTC; every other form is not a time, and never an error."""
     text = b'{"type":"user","uuid":"u1","cwd":"/p","timestamp":%s,"message":{"content":"hi"}}'
     machine.claude("s1", [text % written.encode()])
     assert listed(machine).get("start") == TIMES[written]
@@ -352,7 +352,7 @@ def test_times_are_rfc_3339_or_none(machine: Machine, written: str) -> None:
 
 
 def test_start_and_end_are_the_minimum_and_maximum(machine: Machine) -> None:
-    """Times that go back or repeat are no error; the span of a session is that of all its times (D17)."""
+    """Times that go back or repeat are not error; the span of a session is that of all its times."""
     machine.claude(
         "s1",
         [

@@ -228,7 +228,7 @@ def test_session_ids_of_any_form(machine: Machine) -> None:
 
 
 def test_names_that_are_no_session_are_problems_and_end_nothing(machine: Machine) -> None:
-    """A name with `#` or bytes that are not UTF-8 is a problem of its store; the others are listed (D25)."""
+    """A name with `#` or bytes that are not UTF-8 is a problem of its store; the others are listed."""
     folder = machine.claude("s1", [prompt("u1")]).parent
     for name in (b"a#b.jsonl", b"bad-\xff.jsonl", b"...jsonl", b".jsonl"):
         with open(os.path.join(os.fsencode(folder), name), "wb") as file:
@@ -242,7 +242,7 @@ def test_names_that_are_no_session_are_problems_and_end_nothing(machine: Machine
 
 
 def test_same_session_twice_is_one_ref(machine: Machine) -> None:
-    """A copied or moved session is listed once, from the file written last, and the other is named (D13)."""
+    """A copied or moved session is listed once, from the file written last, and the other is named."""
     old, new = (machine.claude("s1", [prompt("u1", text)], folder=text) for text in ("old", "new"))
     os.utime(old, (1_700_000_000, 1_700_000_000))
     (item,) = machine.sessions("list")["sessions"]
@@ -344,7 +344,7 @@ def test_first_line_that_tells_nothing_is_refused_under_path_rules_alone(
         assert state == "denied" and "metadata could not be read" in reason
     machine.config(
         '[collect]\nopt_in_paths = ["/nowhere"]\n'
-    )  # without opt_in_only that is no rule
+    )  # without opt_in_only that is not a rule
     assert machine.state("codex:s1")[0] == "new"
 
 

@@ -189,7 +189,7 @@ def test_secret_in_a_path_is_never_printed(machine: Machine, kind: str) -> None:
 
 
 def test_what_names_a_session_is_hidden_in_a_digest_alone(machine: Machine) -> None:
-    """A session id that is a secret can be copied from a list, and is not shown in a digest (details 7.1)."""
+    """A session id that is a secret can be copied from a list, and is not shown in a digest."""
     planter = Planter()
     id = planter.plant("github_token", "a session id")
     machine.claude(id, [prompt("u1")])

@@ -118,8 +118,11 @@ def test_nothing_is_unknown(sessions: Sessions, harness: str) -> None:
 
 @pytest.mark.parametrize("harness", STORES)
 def test_the_laws_hold(sessions: Sessions, harness: str) -> None:
-    """A log is told the same twice and counted the same by a tally; cut anywhere, its beginning tells what the
-    whole one tells of it, and the counts before and after the cut add up (D28)."""
+    """The laws hold for each real log.
+
+    It is reported the same twice and counted the same by a tally. Cut anywhere, its beginning reports what
+    the whole one reports of it, and the counts before and after the cut add up.
+    """
     reader = reader_of(harness)
     faults, cuts = [], 0
     for session in sessions(reader):

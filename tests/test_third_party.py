@@ -93,7 +93,7 @@ def test_new_reader_installs_and_passes_the_kit(
 
 @pytest.mark.slow
 def test_example_reader_passes_the_kit(bench: Bench, tmp_path: Path) -> None:
-    """The example reader of pi, which is no member of the workspace, passes against the built wheels."""
+    """The example reader of pi, which is not a member of the workspace, passes against the built wheels."""
     package = tmp_path / EXAMPLE.name
     shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns("__pycache__"))
     bench.install(f"{package}[test]")

@@ -90,7 +90,7 @@ class SubmissionStoreContract:
         return self.unusable(tmp_path / "closed", clock)
 
     def test_an_empty_store_holds_nothing(self, store: SubmissionStore) -> None:
-        """Reading, marking and redacting find nothing, and that is no error."""
+        """Reading, marking and redacting find nothing, and that is not an error."""
         page = store.page(ALL, Page())
         assert (list(page.rows), page.total, page.more) == ([], 0, False)
         counts = store.counts(ALL, ("kind",), "day")

@@ -172,7 +172,7 @@ def test_what_is_installed_is_what_the_harness_calls(machine, harness):
 )
 @pytest.mark.parametrize("command", ["install", "uninstall"])
 def test_what_cannot_be_edited_is_left_alone(machine, before, command):
-    """A file that is no strict JSON of a hook file's shape is refused with status 1, and untouched."""
+    """A file that is not strict JSON of a hook file's shape is refused with status 1, and untouched."""
     for harness in ("claude-code", "cursor"):
         path = machine.file(harness, before)
         status = path.stat()
@@ -287,7 +287,7 @@ def test_dry_run_shows_the_change_and_makes_none(machine):
 
 
 def test_harness_variables_move_the_file(machine):
-    """An absolute directory in the harness's variable is where its file lies; any other value is ignored (C24)."""
+    """An absolute directory in the harness's variable is where its file lies; any other value is ignored."""
     moved = {"CLAUDE_CONFIG_DIR": "claude-code", "CODEX_HOME": "codex", "COPILOT_HOME": "copilot"}
     for variable, harness in moved.items():
         target = machine.home / "moved" / harness

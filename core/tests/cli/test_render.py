@@ -1,4 +1,4 @@
-"""The text forms of commands, word for word (details 4.4, 5, 6, 7.3)."""
+"""The text forms of commands, word for word."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def test_paths_in_the_file_may_be_anything(tmp_path: Path) -> None:
 
 
 def test_a_collect_table_defaults_to_no_rule() -> None:
-    """An empty table is no rule at all."""
+    """An empty table is not a rule at all."""
     assert Collect().deny_paths == ()
     assert not Collect().opt_in_only
 

@@ -186,7 +186,7 @@ def test_broken_database_is_a_problem(doctor: Doctor) -> None:
     cases["damaged"] = (
         own[:4096] + b"\xff" * (len(own) - 4096),
         str(path),
-        "; move the file away to start afresh",
+        "; move the file away to start again",
     )
     for content, problem, remedy in cases.values():
         path.write_bytes(content)
@@ -225,7 +225,7 @@ def test_place_that_cannot_be_written_is_a_problem(
 
 
 def test_name_blocked_in_vain_is_a_warning(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name in AGENTFEEDBACK_BLOCK that nothing has is told, and is no problem."""
+    """A name in AGENTFEEDBACK_BLOCK that nothing has is told, and is not a problem."""
     monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "submit,nosuch")
     assert doctor.report()["config"]["warnings"] == [
         "AGENTFEEDBACK_BLOCK names nosuch, which is not installed"

@@ -42,7 +42,7 @@ def test_strings_are_written_as_the_standard_library_would(tree: dict[str, str])
     expected = json.dumps(tree, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     expected = expected.replace("\\b", "\\u0008").replace("\\f", "\\u000c")
     shown = canonical(tree).decode()
-    if "\\\\" not in shown:  # an escaped backslash before b or f is no control character
+    if "\\\\" not in shown:  # an escaped backslash before b or f is not a control character
         assert shown == expected
 
 

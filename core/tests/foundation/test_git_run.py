@@ -270,7 +270,7 @@ def test_git_writes_nothing_and_starts_nothing(shop: Shop, traced: Path) -> None
 
 
 def test_stored_forms_count(shop: Shop) -> None:
-    """A mode that the configuration ignores is no modification; linked, packed and split repositories are read too."""
+    """A mode that the configuration ignores is not a modification; linked, packed and split repositories are read too."""
     shop.git("add", ".")
     shop.git("commit", "-q", "-m", "two")
     (shop.root / "file").chmod(0o755)

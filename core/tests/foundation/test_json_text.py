@@ -94,8 +94,8 @@ def test_what_rfc_8259_forbids_is_refused(text: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (b'{"a":NaN}', "not JSON: NaN is no JSON value"),
-        (b"[-Infinity]", "not JSON: -Infinity is no JSON value"),
+        (b'{"a":NaN}', "not JSON: NaN is not a JSON value"),
+        (b"[-Infinity]", "not JSON: -Infinity is not a JSON value"),
         (b'["\x01"]', "not JSON: invalid control character at character 2"),
         (b"[1,]", "not JSON: expecting value at character 3"),
     ],
@@ -117,7 +117,7 @@ def test_depth_is_bounded_exactly() -> None:
 
 
 def test_the_deepest_objects_are_mended_too() -> None:
-    """Names given twice at every level of the deepest value are no trouble."""
+    """Names given twice at every level of the deepest value are not trouble."""
     deep = b'{"a":' * (MAX_DEPTH - 1) + b'{"a":1,"a":"\xff"}' + b"}" * (MAX_DEPTH - 1)
     document = parse(deep)
     assert document.duplicates == document.mended == [("a",) * MAX_DEPTH]
@@ -132,5 +132,5 @@ def test_hostile_text_is_refused_in_time() -> None:
 
 
 def test_what_is_no_object_has_no_members() -> None:
-    """A value that is no object is told from an empty one."""
+    """A value that is not an object is told from an empty one."""
     assert members(b"[1]") is None and members(b" {} ") == []

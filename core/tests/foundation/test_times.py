@@ -1,4 +1,4 @@
-"""Times of log entries: every day of the calendar there and back, every form, and all that is no time."""
+"""Times of log entries: every day of the calendar there and back, every form, and all that is not a time."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_file_is_named_by_its_session(folder):
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"seen":', b"[" * 100_000])
 def test_an_unreadable_file_starts_fresh(folder, content):
-    """What is no JSON object is nothing kept, and the next change writes a whole file."""
+    """What is not a JSON object is nothing kept, and the next change writes a whole file."""
     counters.update(str(folder), "s", add(1), soon())
     [path] = folder.glob("*.json")
     path.write_bytes(content)

@@ -209,7 +209,7 @@ def test_an_odd_path_is_judged_as_written(odd: str) -> None:
 
 
 def test_what_cannot_be_resolved_has_no_resolved_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the system while resolving is no form, and the cleaned one decides."""
+    """An error of the system while resolving is not a form, and the cleaned one decides."""
     assert resolved_form("/a\0") is None
 
     def fail(_: str) -> str:

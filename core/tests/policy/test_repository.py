@@ -44,7 +44,7 @@ def test_a_directory_in_no_repository_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("made", ["empty", "head is a directory", "head is missing"])
 def test_a_git_folder_without_a_regular_head_is_passed_over(tmp_path: Path, made: str) -> None:
-    """A `.git` that is no repository does not end the walk."""
+    """A `.git` that is not a repository does not end the walk."""
     outer = work_tree(tmp_path / "outer")
     git = outer / "sub" / ".git"
     git.mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_the_keys_are_read(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_says_nothing(tmp_path: Path) -> None:
-    """No file is no rule and no problem."""
+    """No file is not a rule and no problem."""
     rules = repository_rules(str(tmp_path))
     assert said(rules) == NOTHING
     assert not rules.vetoes_push

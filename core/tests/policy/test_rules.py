@@ -172,7 +172,7 @@ def test_a_link_inside_an_opted_in_folder_opens_nothing_outside() -> None:
 
 @pytest.mark.parametrize("directory", ["/A/B", "/a/b/C", "/a/B"])
 def test_case_counts_only_where_the_system_says_so(directory: str) -> None:
-    """Folding applies to both user lists and to the repository's (D5)."""
+    """Folding applies to both user lists and to the repository's."""
     for fold in (False, True):
         hit = fold
         assert verdict(policy(fold=fold, deny=["/a/b"]), directory.upper()) == (
@@ -194,7 +194,7 @@ def test_folding_takes_composed_and_decomposed_letters_for_the_same() -> None:
 
 
 def test_a_tilde_stands_for_every_home() -> None:
-    """With a second home `~` matches both (D20)."""
+    """With a second home `~` matches both."""
     rules = policy(homes=["/home/u", "/mnt/copy"], deny=["~/x"])
     assert verdict(rules, "/home/u/x") == DENY
     assert verdict(rules, "/mnt/copy/x/y") == DENY

@@ -174,7 +174,7 @@ def test_versions_are_counted_by_session_in_their_order() -> None:
 
 
 def test_lines_that_are_no_record_are_counted() -> None:
-    """A line that is no JSON object counts as unparsed, whatever it is."""
+    """A line that is not a JSON object counts as unparsed, whatever it is."""
     report = surveyed([b"", b"[1]", b"{", b"\xff", b'"type"', b'{"title":"\xff \\ud800"}'])
     assert (report["records"], report["unparsed"], report["unknown_types"]) == (1, 5, [])
 

@@ -311,6 +311,6 @@ for unit in HOSTILE.values():
 
 @pytest.mark.parametrize("table", ["SUBMIT", "CAPTURE"])
 def test_no_hostile_text_of_a_mebibyte_hangs(table: str) -> None:
-    """A guard and no measurement (C81): a quadratic rule needs hours for what takes seconds."""
+    """A guard and no measurement: a quadratic rule needs hours for what takes seconds."""
     code = _HANG.format(bench=str(ROOT / "bench"), table=table)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=500)

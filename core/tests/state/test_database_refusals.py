@@ -110,7 +110,7 @@ def test_a_foreign_write_ahead_log_is_untouched(path: str) -> None:
     unfinished(path, "INSERT INTO t VALUES (1)")
     before = beside(path)
     assert before["agentfeedback.db-wal"][0]
-    refused(path, "it is no database of agentfeedback; move the file away")
+    refused(path, "it is not a database of agentfeedback; move the file away")
     assert before == beside(path)
 
 

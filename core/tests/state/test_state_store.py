@@ -193,7 +193,7 @@ def test_a_selection_replaces_the_one_before(store: StateStore) -> None:
 def test_a_damaged_selection_is_an_error_with_a_remedy(
     store: StateStore, path: str, text: str
 ) -> None:
-    """A stored text that is no selection is one error, and saving a new one is the way out."""
+    """A stored text that is not a selection is one error, and saving a new one is the way out."""
     store.save_selection(Selection(["codex"]))
     execute(path, f"UPDATE triage_state SET value = '{text}'")
     with pytest.raises(StoreError, match="selection is damaged; .*--set-selection") as raised:

@@ -85,7 +85,7 @@ def test_double_dash_ends_the_flags() -> None:
 
 
 def test_a_lone_dash_is_positional() -> None:
-    """`-` names a thing, it is no flag."""
+    """`-` names a thing, it is not a flag."""
     assert parse(DIGEST, ["-"]).positionals == ["-"]
 
 

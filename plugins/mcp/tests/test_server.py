@@ -64,7 +64,7 @@ def test_what_is_printed_besides_is_not_on_standard_output(machine: Any, tmp_pat
 
 
 def test_arguments_the_sdk_would_change_are_seen_as_written(machine: Any) -> None:
-    """Repeated names are refused where names are checked; what is no object is a bad request; no name is one of an argument's."""
+    """Repeated names are refused where names are checked; what is not an object is a bad request; no name is one of an argument's."""
     answers, _ = machine.spoken(
         call(1, "sessions_list", b'{"since":"7d","since":"7d"}'),
         call(2, "sessions_list", b"[1]"),
@@ -96,7 +96,7 @@ def test_arguments_the_sdk_would_change_are_seen_as_written(machine: Any) -> Non
     assert content[9] is None and '"key":"m"' in found[9]["result"]["content"][0]["text"]
     assert found[10]["error"]["message"] == "there is no tool nope"
     assert "total" in content[11]
-    # Of what is no JSON, or nested beyond all bounds, not even the id is known.
+    # Of what is not JSON, or nested beyond all bounds, not even the id is known.
     assert found[None]["error"]["code"] == -32700
 
 
@@ -199,7 +199,6 @@ def test_a_client_that_goes_away_ends_the_server(machine: Any) -> None:
 
 def test_a_fault_is_told_without_its_text(machine: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """The text of an error may quote a session: neither the client nor the log gets it."""
-
     said = str(machine.home)
 
     def broken(call: Any) -> Any:

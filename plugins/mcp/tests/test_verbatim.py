@@ -91,7 +91,7 @@ def test_a_request_that_the_sdk_would_drop_is_refused(line: bytes, id: Any) -> N
 
 
 def test_an_id_of_any_length_is_no_trouble() -> None:
-    """What is larger than any number is no id, and the line nobody's request."""
+    """What is larger than any number is not an id, and the line nobody's request."""
     line = b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % (b"9" * 5000)
     assert incoming(line).request == ""
 
@@ -135,7 +135,7 @@ ARGUMENTS = (
     ],
 )
 def test_the_first_error_by_name_is_told(text: bytes, pointer: str, code: str) -> None:
-    """One detail, whatever else is wrong further on; flags of the command are no arguments."""
+    """One detail, whatever else is wrong further on; flags of the command are not arguments."""
     with pytest.raises(ApiError) as refused:
         read(ARGUMENTS, text, Host({}))
     (detail,) = refused.value.details

@@ -132,7 +132,7 @@ def test_broken_label_says_claim_evidence_and_line(site):
     ],
 )
 def test_no_class_holds_for_another_failure(site, tiny_bench, span, kind):
-    """A plain failure is none of the other classes, and a call that went well is no failure."""
+    """A plain failure is none of the other classes, and a call that went well is not a failure."""
     relabel(site, **{"span": span, "class": kind})
     label = labels.load(site.labels)[0]
 
@@ -192,7 +192,7 @@ def test_nothing_runs_while_a_label_is_wrong(site):
 
 
 def test_session_that_cannot_be_read_fails(site):
-    """A session whose reader fails is no session without failures."""
+    """A session whose reader fails is not a session without failures."""
     reader = site.folder / "agentfeedback_tiny" / "reader.py"
     reader.write_text(reader.read_text().replace("    def tell(", "    def told("))
 

@@ -17,7 +17,7 @@ class Case(ReaderConformance):
 
 
 def test_missed_entries_are_faults_where_every_object_is_one(site, tiny_bench, monkeypatch):
-    """A line that is no entry is a fault where the class says every object is one, and else is none."""
+    """A line that is not an entry is a fault where the class says every object is one, and else is none."""
     module = importlib.import_module("agentfeedback_tiny.reader")
     case, strict = Case(), Case()
     strict.every_object_is_an_entry = True

@@ -94,7 +94,7 @@ def test_a_keyless_replay(tmp_path: Path) -> None:
 
 
 def test_a_tombstone_answers_its_replay(service: Service) -> None:
-    """What was redacted is not filed anew under its key."""
+    """What was redacted is not filed again under its key."""
     create(service, key="k", summary="secret", payload={"a": "secret"}, context={"c": "secret"})
     assert service.redact("1").body["payload"] == {"redacted": True}
     record = create(service, 200, key="k", summary="secret", payload={"a": "secret"})

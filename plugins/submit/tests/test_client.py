@@ -222,7 +222,7 @@ def texts(reply: ApiResponse) -> str:
 
 
 def test_key_that_a_server_sends_back_is_not_in_its_reply(server: Any) -> None:
-    """Not in the message, not as the id of the request, not in a text that is no JSON."""
+    """Not in the message, not as the id of the request, not in a text that is not JSON."""
     assert server.key not in texts(remote(server, "echo").send(NOTE))
     assert "[REDACTED:api_key]" in texts(remote(server, "echo").send(NOTE))
     reply = Client(ServerSettings(server.url, "welcome")).ask("POST", "/no-json")
@@ -236,7 +236,7 @@ def test_errors_and_representations_do_not_hold_the_key(server: Any) -> None:
 
 
 def test_id_of_the_request(server: Any) -> None:
-    """The header goes before the body; what is no id is none."""
+    """The header goes before the body; what is not an id is none."""
     here = Client(ServerSettings(server.url, server.key))
     reply = here.ask("POST", "/api/v1/submissions", body=BODY)
     assert reply.request_id and "request_id" not in reply.body
@@ -267,7 +267,7 @@ def test_retry_after_in_seconds(text: str, seconds: int) -> None:
 
 
 def test_retry_after_as_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All three forms of an HTTP date, rounded up; the past is no wait, far away is a day."""
+    """All three forms of an HTTP date, rounded up; the past is not a wait, far away is a day."""
     now = 1_790_000_000.0
     monkeypatch.setattr(time, "time", lambda: now - 0.25)
 

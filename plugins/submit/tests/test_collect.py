@@ -204,7 +204,7 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, git: str, set
 
 
 def test_hooks_do_not_run_where_git_is_asked(tmp_path: Path, git: str) -> None:
-    """A harmless configuration is no licence for the hooks beside it, and the index is not written."""
+    """A harmless configuration is not a licence for the hooks beside it, and the index is not written."""
     root, ran = tmp_path / "shop", tmp_path / "ran"
     repository(root)
     for name in ("post-index-change", "fsmonitor-watchman"):

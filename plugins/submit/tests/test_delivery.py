@@ -486,7 +486,7 @@ def test_log_that_cannot_be_written_stops_nothing(wired: Wired) -> None:
 
 
 def test_log_is_moved_aside_past_its_limit(wired: Wired) -> None:
-    """Past 10 MiB the lines go to `.1`, over what was there, and the log begins anew."""
+    """Past 10 MiB the lines go to `.1`, over what was there, and the log begins again."""
     wired.call(*NOTE)
     path = wired.machine.home / ".cache/agentfeedback/log/client.jsonl"
     assert path.stat().st_mode & 0o777 == 0o600

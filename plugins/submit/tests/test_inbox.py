@@ -96,7 +96,7 @@ def test_each_file_gets_its_due(inbox: Dropped, tmp_path: Path) -> None:
     rejected = ["array.json", "big.json", "deep.json", "empty.json", "old.json"]
     assert inbox.names("rejected") == sorted([*rejected, *(f"{name}.reason" for name in rejected)])
     reasons = {name: (inbox.folder / f"rejected/{name}.reason").read_text() for name in rejected}
-    assert "larger than" in reasons["big.json"] and "no JSON object" in reasons["old.json"]
+    assert "larger than" in reasons["big.json"] and "not a JSON object" in reasons["old.json"]
     assert {"fresh.json", ".hidden.json", "letter.txt", "link.json"} <= set(
         os.listdir(inbox.folder)
     )
@@ -222,7 +222,7 @@ json_members = st.dictionaries(
     st.none() | st.text(max_size=5),
 )
 def test_adopted_body_keeps_all_else(members: dict[str, Any], context: Any, key: Any) -> None:
-    """Only origin and, where there is none, key are new; a context that is no object is left alone."""
+    """Only origin and, where there is none, key are new; a context that is not an object is left alone."""
     given_members = {
         name: value for name, value in members.items() if name not in ("key", "context")
     }
@@ -243,7 +243,7 @@ def test_adopted_body_keeps_all_else(members: dict[str, Any], context: Any, key:
 
 @given(st.binary(max_size=60))
 def test_anything_may_be_dropped(data: bytes) -> None:
-    """What is no object is none, and nothing raises."""
+    """What is not an object is none, and nothing raises."""
     body = adopted("n.json", data)
     assert body is None or isinstance(parse(body).value, dict)
 

@@ -8,7 +8,7 @@ import pytest
 
 
 def test_results_on_a_meta_line_count(log: Any) -> None:
-    """A result is applied even on an `isMeta` line, and its line is no prompt."""
+    """A result is applied even on an `isMeta` line, and its line is not a prompt."""
     log.call()
     log.result("boom", isMeta=True)
     assert (log.calls()[0].status, log.prompts()) == ("error", [])

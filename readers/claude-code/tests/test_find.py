@@ -51,7 +51,7 @@ def test_transcripts_are_found_in_byte_order_of_directory_and_name(
 
 
 def test_a_file_of_a_sub_agent_is_no_session(tmp_path: Path, store: Path) -> None:
-    """The name of a sub-agent's file beside the sessions decides, and is no problem of the store."""
+    """The name of a sub-agent's file beside the sessions decides, and is not a problem of the store."""
     for name in ("agent-a1b2c3d.jsonl", "agent-.jsonl", "agents.jsonl", "1-agent-a.jsonl"):
         write(store, "-srv-app", name)
     sessions, report = find(Home(str(tmp_path)))
@@ -60,7 +60,7 @@ def test_a_file_of_a_sub_agent_is_no_session(tmp_path: Path, store: Path) -> Non
 
 
 def test_only_regular_files_in_real_directories_are_listed(tmp_path: Path, store: Path) -> None:
-    """Links, FIFOs, other extensions and whatever lies deeper are no sessions."""
+    """Links, FIFOs, other extensions and whatever lies deeper are not sessions."""
     real = write(store, "-srv-app", "s1.jsonl")
     write(store, "-srv-app", "notes.txt")
     write(store, "-srv-app/s1/subagents", "agent-a.jsonl")
@@ -78,7 +78,7 @@ def test_only_regular_files_in_real_directories_are_listed(tmp_path: Path, store
 def test_a_name_that_cannot_stand_in_a_ref_is_a_problem(
     tmp_path: Path, store: Path, name: str
 ) -> None:
-    """A file whose name is no session id is named in `problems` and not listed."""
+    """A file whose name is not a session id is named in `problems` and not listed."""
     path = write(store, "-srv-app", name)
     write(store, "-srv-app", "good.jsonl")
     sessions, report = find(Home(str(tmp_path)))

@@ -146,7 +146,7 @@ def test_esc_changes_no_call_that_was_not_rejected(log: Any) -> None:
 
 
 def test_a_refusal_in_a_dialog_is_no_interrupt(log: Any) -> None:
-    """The marker that follows a refusal is no interrupt, though other lines lie between."""
+    """The marker that follows a refusal is not an interrupt, though other lines lie between."""
     log.call()
     log.result(REFUSAL, **USER, **REJECTED, toolDenialBeforeRun=True)
     log.line("attachment", attachment={"type": "environment"})
@@ -280,7 +280,7 @@ def test_other_notices_change_no_call(log: Any, text: str) -> None:
 
 
 def test_a_notice_that_a_person_pasted_or_a_command_printed_changes_no_call(log: Any) -> None:
-    """A prompt, a result, a summary of the conversation and what the assistant says are no notices."""
+    """A prompt, a result, a summary of the conversation and what the assistant says are not notices."""
     log.call("t1")
     log.result("started", is_error=False, id="t1")
     log.user(notice("t1"), origin={"kind": "human"}, promptSource="typed")

@@ -38,7 +38,7 @@ def test_a_text_of_the_user_is_a_prompt_with_the_span_of_its_entry(log: Any) -> 
 
 @pytest.mark.parametrize("content", ["", " \n", [], None, {"a": 1}, 7])
 def test_nothing_typed_is_no_prompt(log: Any, content: Any) -> None:
-    """A blank text or content of another type is no prompt, but an entry."""
+    """A blank text or content of another type is not a prompt, but an entry."""
     log.user(content)
     assert log.prompts() == []
     assert log.told().counts().entries == 1
@@ -78,7 +78,7 @@ def test_the_marks_of_the_harness_decide_where_there_are_any(
     "mark", ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain"]
 )
 def test_a_marked_entry_is_no_prompt(log: Any, mark: str) -> None:
-    """Injected context, compact summaries and what a parent says to a sub-agent are no prompts."""
+    """Injected context, compact summaries and what a parent says to a sub-agent are not prompts."""
     log.user("still failing, do it again", **{mark: True}, promptSource="typed")
     unmarked = log.user("hello", **{mark: False})
     assert [span for span, _ in log.prompts()] == [unmarked]

@@ -81,7 +81,7 @@ def test_the_version_seen_last_decides(log: Any) -> None:
     ],
 )
 def test_what_nobody_typed_waits_in_the_same_queue(log: Any, text: str) -> None:
-    """Notices and commands are taken off in their turn and are no prompts."""
+    """Notices and commands are taken off in their turn and are not prompts."""
     start(log)
     operate(log, "enqueue", text)
     operate(log, "enqueue", "look again")

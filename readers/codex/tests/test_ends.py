@@ -98,7 +98,7 @@ def test_end_of_an_mcp_call(rollout: Rollout, result: Any, want: object) -> None
 
 
 def test_items_inside_a_script_are_calls(rollout: Rollout) -> None:
-    """An item whose id is no call's is a call of its own, spanned by that id (code mode)."""
+    """An item whose id is not a call's is a call of its own, spanned by that id (code mode)."""
     shell = ["/bin/bash", "-lc", "ls  -l"]
     assert rollout.calls(
         rollout.call("exec"),
@@ -200,7 +200,7 @@ def test_command_that_outlived_its_call_fails_once(rollout: Rollout) -> None:
 
 
 def test_events_inside_a_script_are_calls(rollout: Rollout) -> None:
-    """An event whose id is no call's is a call of its own, unless the user ran the command."""
+    """An event whose id is not a call's is a call of its own, unless the user ran the command."""
     invocation = {"server": "stock", "tool": "count", "arguments": {"item": 5}}
     argv = ["/bin/bash", "-lc", "ls  -l"]
     lines = (

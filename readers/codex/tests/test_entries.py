@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_every_object_is_an_entry(rollout: Rollout) -> None:
-    """Unknown types and payloads of any shape are entries; a line that is no JSON object is not."""
+    """Unknown types and payloads of any shape are entries; a line that is not a JSON object is not."""
     lines = (
         b'{"type":"new_in_2030","payload":{"x":1}}\n',
         b'{"type":null}\n',

@@ -41,7 +41,7 @@ def test_no_directory_is_no_failure(store: Store, rollout: Rollout, payload: obj
 
 
 def test_first_line_needs_no_payload(store: Store) -> None:
-    """A `session_meta` line without a payload is no failure either."""
+    """A `session_meta` line without a payload is not a failure either."""
     assert not store.place(b'{"type":"session_meta"}\n').failed
 
 
@@ -72,7 +72,7 @@ def test_gate_fails_on_a_line_it_cannot_trust(store: Store, line: bytes, strict:
 
 
 def test_byte_order_mark_is_refused_by_gate_and_read(store: Store, rollout: Rollout) -> None:
-    """A first line with a byte order mark is no JSON for either, so neither sees more than the other."""
+    """A first line with a byte order mark is not JSON for either, so neither sees more than the other."""
     line = b"\xef\xbb\xbf" + rollout.meta("/srv/app")
     assert store.place(line).failed
     timeline = rollout.read(line)

@@ -179,7 +179,7 @@ def exited(rollout: Rollout, *, items: bool) -> bytes:
 
 @pytest.mark.parametrize("items", [False, True])
 def test_review_mode_is_no_prompt(rollout: Rollout, items: bool) -> None:
-    """What Codex asks of the reviewer is no prompt, in either kind of record and however often; outside it is one."""
+    """What Codex asks of the reviewer is not a prompt, in either kind of record and however often; outside it is one."""
     asked = typed(rollout, REVIEW), item(rollout, "i1", REVIEW, thread_id="other")
     before, after = typed(rollout, "say hi"), typed(rollout, REVIEW)
     lines = (before, entered(rollout, items=items), *asked, *asked, exited(rollout, items=items))
@@ -235,7 +235,7 @@ NO_IMAGE = "Codex cannot attach image at `/srv/a.png`: unsupported image format 
 @pytest.mark.parametrize("context", CONTEXT)
 @pytest.mark.parametrize("blank", ["", "\n", "\n  \n"])
 def test_what_the_app_puts_before_the_words(rollout: Rollout, context: str, blank: str) -> None:
-    """Everything through the line of the request is cut, in events and items; nothing left is no prompt."""
+    """Everything through the line of the request is cut, in events and items; nothing left is not a prompt."""
     for end, want in (("\nwhy?\nplease", ["why?"]), ("\n\n", []), ("", []), ("\r\nwhy?", ["why?"])):
         text = f"{blank}{context}{REQUEST}{end}"
         assert summaries(rollout, typed(rollout, text)) == want

@@ -187,7 +187,7 @@ def test_output_lists_are_joined_by_lines(rollout: Rollout) -> None:
 
 
 def test_first_output_wins(rollout: Rollout) -> None:
-    """A second output of a call changes nothing, and one of an unknown call is no call."""
+    """A second output of a call changes nothing, and one of an unknown call is not a call."""
     first, second = rollout.output(header("Exit code: 1")), rollout.output(header("Exit code: 0"))
     unknown = rollout.output(header("Exit code: 1"), call_id="c9")
     assert rollout.ended(unknown, first, second) == ("error", 1, "text")

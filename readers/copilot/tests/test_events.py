@@ -29,7 +29,7 @@ def test_every_event_is_an_entry(log: Events) -> None:
 
 
 def test_what_is_no_object_is_unparsed(log: Events) -> None:
-    """Blank lines and JSON that is no object are no events."""
+    """Blank lines and JSON that is not an object are not events."""
     log.lines += [b"\n", b"null\n", b"[]\n", b"{\n"]
     assert log.told().counts().unparsed == 4
 
@@ -57,7 +57,7 @@ def test_a_prompt_is_typed_by_a_person(log: Events, data: dict[str, Any]) -> Non
     ],
 )
 def test_other_messages_are_no_prompts(log: Events, data: dict[str, Any]) -> None:
-    """A message of an agent, of the autopilot, or without text is no prompt."""
+    """A message of an agent, of the autopilot, or without text is not a prompt."""
     log.prompt(**{"content": "fix it", **data})
     assert prompts(log) == []
 

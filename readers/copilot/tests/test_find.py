@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_session_is_a_folder_with_a_log(store: Store) -> None:
-    """The id is the folder's name; folders without a log and files beside them are no sessions."""
+    """The id is the folder's name; folders without a log and files beside them are not sessions."""
     store.add("b")
     store.add("a", content=b"")
     (store.root / "empty").mkdir()
@@ -28,7 +28,7 @@ def test_a_session_is_a_folder_with_a_log(store: Store) -> None:
 
 
 def test_nothing_is_followed_through_a_link(store: Store, tmp_path: Path) -> None:
-    """A linked folder, a linked log and a FIFO are no sessions, and listing does not wait on them."""
+    """A linked folder, a linked log and a FIFO are not sessions, and listing does not wait on them."""
     real = store.add("real")
     (store.root / "linked").symlink_to(real)
     for name in ("link", "pipe"):

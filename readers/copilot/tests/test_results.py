@@ -70,7 +70,7 @@ def test_only_a_shell_has_a_closing_line(log: Events) -> None:
 
 
 def test_the_excerpt_is_what_was_printed(log: Events) -> None:
-    """The closing line is no output; without output the error's message is shown."""
+    """The closing line is not output; without output the error's message is shown."""
     log.start("c1")
     log.complete(f"boom\r\n{CLOSED.format(1)}\n", "c1")
     log.start("c2", "view")

@@ -195,7 +195,7 @@ def test_an_interrupted_call_stays_interrupted(log: Events) -> None:
 
 @pytest.mark.parametrize("code", [1 << 63, -(1 << 63) - 1, 1 << 64, 10**4000])
 def test_an_exit_code_beyond_64_bits_counts_as_absent(log: Events, code: int) -> None:
-    """Told by the record or by the closing line, it decides nothing; the line is no output either way."""
+    """Told by the record or by the closing line, it decides nothing; the line is not output either way."""
     log.start("c1")
     log.complete("x", shellExecution={"exitCode": code})
     log.start("c2")
@@ -251,7 +251,7 @@ def test_printed_lines_change_no_recorded_code(text: str) -> None:
 
 @given(printed)
 def test_printed_lines_of_other_tools_are_content(text: str) -> None:
-    """No line counts in the result of a tool that is no shell."""
+    """No line counts in the result of a tool that is not a shell."""
     data = Data(success=True, result=Result(content=text))
     assert outcome(data, shell=False) == Outcome("ok", text)
 

@@ -57,7 +57,7 @@ def test_transcripts_no_hook_named_are_not_found(machine):
 
 
 def test_a_session_whose_path_is_not_told_is_not_listed(machine):
-    """Cursor's CLI may tell no path; it is not guessed, and that is no problem of the store."""
+    """Cursor's CLI may tell no path; it is not guessed, and that is not a problem of the store."""
     machine.transcript("c1")
     machine.hook(conversation_id="c1", transcript_path=None, workspace_roots=["/srv/app"])
     listing = machine.json("list", "--harness", "cursor")

@@ -1,4 +1,4 @@
-"""Transcripts as Cursor's own writer makes them: written anew after each step, with nothing that fails in them."""
+"""Transcripts as Cursor's own writer makes them: written again after each step, with nothing that fails in them."""
 
 from __future__ import annotations
 

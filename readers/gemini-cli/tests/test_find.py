@@ -63,7 +63,7 @@ def test_one_ref_for_two_projects(store: Store) -> None:
 
 
 def test_nothing_is_followed_through_a_link(store: Store) -> None:
-    """Linked projects, chats and logs and FIFOs are no sessions, and listing does not wait on them."""
+    """Linked projects, chats and logs and FIFOs are not sessions, and listing does not wait on them."""
     file = store.add()
     (store.root / "linked").symlink_to(file.parent.parent)
     (store.root / "half").mkdir()

@@ -51,7 +51,7 @@ def test_only_messages_are_entries(log: Written) -> None:
     ],
 )
 def test_a_line_of_no_shape_is_unparsed(log: Written, line: bytes) -> None:
-    """A line that is no metadata, control line or message counts as unparsed and as nothing else."""
+    """A line that is not a metadata, control line or message counts as unparsed and as nothing else."""
     log.lines.append(line + b"\n")
     counts = log.told().counts()
     assert (counts.entries, counts.unparsed) == (0, 1)
@@ -109,7 +109,7 @@ def test_what_a_person_typed_is_a_prompt(log: Written, text: str) -> None:
     ],
 )
 def test_what_nobody_typed_is_no_prompt(log: Written, content: Any) -> None:
-    """Slash commands, the harness's own texts, tools' answers, thoughts and blanks are no prompts."""
+    """Slash commands, the harness's own texts, tools' answers, thoughts and blanks are not prompts."""
     log.message("user", content)
     assert (log.prompts(), log.told().counts().entries) == ([], 1)
 

@@ -24,7 +24,7 @@ def test_real_logs_tell_what_happened(real: Path, tmp_path: Path, version: str) 
     assert expected
     for want in expected:
         if want["kind"] != "main":
-            continue  # a sub-agent's log lies in a folder that is not read
+            continue  # a sub-agent's log is in a folder that is not read
         listed = found[Path(want["file"]).stem]
         place = GeminiCli().place(listed, strict=True)
         timeline = Timeline(lambda text, size: text[:size], rewrites=True)

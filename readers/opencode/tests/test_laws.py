@@ -162,7 +162,7 @@ def test_read_twice(store: Any, opencode: Any) -> None:
 
 
 def test_later_rewrites_do_not_change_the_log(store: Any, opencode: Any) -> None:
-    """What the harness rewrites of complete rows is no part of a line."""
+    """What the harness rewrites of complete rows is not part of a line."""
     database = filled(store, opencode)
     before = store.lines()
     for number, (message, parts) in enumerate(rows_v1(opencode) * 2):
@@ -182,7 +182,7 @@ def test_later_rewrites_do_not_change_the_log(store: Any, opencode: Any) -> None
 
 
 def test_undo_is_seen(store: Any, opencode: Any) -> None:
-    """Where an undo deleted marked rows and others followed, the mark is no record boundary: rotated, not appended."""
+    """Where an undo deleted marked rows and others followed, the mark is not a record boundary: rotated, not appended."""
     database = filled(store, opencode)
     marked = sum(len(line) + 1 for line in store.lines())
     row = SessionRow("opencode-v1", "ses_1", "", 0, 0, "", processed_at=1, processed_size=marked)

@@ -38,7 +38,7 @@ def copying(monkeypatch: pytest.MonkeyPatch, before: Any, times: int = 1) -> lis
 
 
 def restarted(database: Any) -> None:
-    """Bring the write-ahead log into the database and begin it anew."""
+    """Bring the write-ahead log into the database and begin it again."""
     database.connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
     database.user(f"m{time.monotonic_ns()}", "meanwhile")
 

@@ -94,7 +94,7 @@ def test_v2_texts_of_a_completed_call_are_output(text: str, code: int, place: st
 
 @given(printed, st.sampled_from(["tool.execution", "provider.auth", "novel", "unknown", None]))
 def test_v2_what_a_failed_tool_says_is_an_error(text: str, type: str | None) -> None:
-    """A message that says more, or stands under a type of its own, is no fixed text."""
+    """A message that says more, or stands under a type of its own, is not a fixed text."""
     for message in (f"Tool failed: {text}", f"{text}."):
         error = {"type": type, "message": message}
         told = ended_v2("", status="error", error=error, finish=None)

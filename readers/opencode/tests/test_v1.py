@@ -40,7 +40,7 @@ def test_prompt_is_what_was_typed(store: Any) -> None:
     (prompt,) = [entry for entry in timeline.entries if entry.kind == "prompt"]
     assert (prompt.span, prompt.offset, prompt.summary) == ("m1", 0, " first line")
     assert prompt.at == 1772359200123 * 1_000_000
-    assert timeline.counts().entries == 2  # the message and the file: its texts are no entries
+    assert timeline.counts().entries == 2  # the message and the file: its texts are not entries
     assert timeline.counts().prompts == 1
 
 
@@ -244,7 +244,7 @@ def test_aborted_message(store: Any, opencode: Any) -> None:
 
 
 def test_data_that_is_no_object(store: Any, opencode: Any) -> None:
-    """A row whose data is no JSON object is one unparsed line, and the parts of such a message are still told."""
+    """A row whose data is not a JSON object is one unparsed line, and the parts of such a message are still told."""
     database = store.database()
     database.session()
     for number, data in enumerate(["[]", "null", "nonsense", "7", b"\xff\x00", 5, ""]):

@@ -155,7 +155,7 @@ def test_layout(store: Any, database: Any) -> None:
 
 
 def test_data_that_is_no_object(store: Any, database: Any) -> None:
-    """A row whose data is no JSON object is one unparsed line."""
+    """A row whose data is not a JSON object is one unparsed line."""
     for seq, data in enumerate(["[]", "null", "nonsense", "", b"\xff"]):
         row = {"id": f"m{seq}", "session_id": "ses_1", "type": "assistant", "seq": seq}
         database.put("session_message", **row, time_created=0, time_updated=0, data=data)

@@ -14,7 +14,7 @@ _HOME = Flag(
 _JSON = Flag("json", "bool", "print JSON instead of text")
 _DRY_RUN = Flag("dry-run", "bool", "show what would change, and change nothing")
 _HARNESS = Flag("harness", "text", "only this harness", "HARNESS", "harness")
-_NO_CACHE = Flag("no-cache", "bool", "read every session anew, and keep nothing for the next run")
+_NO_CACHE = Flag("no-cache", "bool", "read every session again, and keep nothing for the next run")
 _UNKNOWN = Flag(
     "allow-unknown-project",
     "bool",
@@ -164,7 +164,7 @@ The session's log is not touched; if it is still there, it is new again.
         "<harness>...",
         flags=(_DRY_RUN, _JSON),
         about="""Adds agentfeedback hook <harness> <event> to the harness's own hook file. Only these entries are added,
-everything else in the file stays byte for byte; a file that is no strict JSON is left alone. Cursor
+everything else in the file stays byte for byte; a file that is not strict JSON is left alone. Cursor
 sessions are found only through these hooks.
 
  agentfeedback install cursor --dry-run

@@ -1,4 +1,4 @@
-"""`agentfeedback config`, `config set`, `config unset`: what is configured, and where that comes from (platform details 1.2).
+"""`agentfeedback config`, `config set`, `config unset`: what is configured, and where that comes from.
 
 The key of a server is shown as set or not, and no command takes it as an argument.
 """
@@ -88,7 +88,7 @@ def run_set(line: Parsed) -> int:
     try:
         value = key.of(text)
     except ValueError as wanted:
-        raise UsageError(f'"{text}" is no value of {name}', f"pass {wanted}") from None
+        raise UsageError(f'"{text}" is not a value of {name}', f"pass {wanted}") from None
     path = Paths.of(os.environ).config_file
     changed = set_key(path, key, value)
     screen.write(f"{name} is {'now' if changed else 'already'} {screen.visible(text)}\n")

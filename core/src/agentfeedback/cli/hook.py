@@ -1,4 +1,4 @@
-"""`agentfeedback hook <harness> <event>`: what a harness calls on its own events (platform details 6.1).
+"""`agentfeedback hook <harness> <event>`: what a harness calls on its own events.
 
 A harness waits for it: standard input is bounded, a deadline of its own ends it, it prints nothing
 and its status is always 0. What it may import is a list in `docs/reference/hooks-in.md`, kept by a test.
@@ -99,7 +99,7 @@ def _object(data: bytes) -> Mapping[str, Any]:
         raise ValueError("the payload is too large")
     payload = json.loads(data)
     if not isinstance(payload, dict):
-        raise TypeError("the payload is no object")
+        raise TypeError("the payload is not an object")
     return payload
 
 

@@ -1,4 +1,4 @@
-"""`agentfeedback install` and `uninstall`: wire harnesses to `agentfeedback hook`, and back (platform details 6.2)."""
+"""`agentfeedback install` and `uninstall`: wire harnesses to `agentfeedback hook`, and back."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _named(names: list[str], command: str) -> list[Installer]:
         try:
             installer = installed.load_file(points[name])
             if not isinstance(installer, Installer):
-                raise TypeError("it is no Installer")
+                raise TypeError("it is not an Installer")
         except Exception as error:
             from agentfeedback.terminal.failures import described
 

@@ -1,4 +1,4 @@
-"""What commands print without `--json`: lists, summaries and digests (details 4.4, 5, 6, 7.3).
+"""What commands print without `--json`: lists, summaries and digests.
 
 Every text that comes from a log, a path or a plugin goes through `visible`. Each function returns
 whole lines; writing them is the command's.
@@ -78,7 +78,7 @@ _LIST_PLANS = (
 
 
 def listing_text(listing: wire.Listing, screen: Screen) -> str:
-    """The table of `sessions list` (details 4.4)."""
+    """The table of `sessions list`."""
     return table(
         _LIST_COLUMNS, [_row(session) for session in listing.sessions], screen, _LIST_PLANS
     )
@@ -103,7 +103,7 @@ def _seconds(time: str) -> str:
 
 
 def status_text(status: wire.Status) -> str:
-    """The summary of `sessions status` (details 5): stores and counts, then the saved selection."""
+    """The summary of `sessions status`: stores and counts, then the saved selection."""
     from agentfeedback.wire.records import STATES
 
     lines = []
@@ -125,7 +125,7 @@ def status_text(status: wire.Status) -> str:
 
 
 def marked_text(marked: wire.Marked) -> str:
-    """The line of `sessions mark` (details 6)."""
+    """The line of `sessions mark`."""
     return _text([f"marked {len(marked.marked)} session(s) {marked.outcome}"])
 
 
@@ -135,7 +135,7 @@ def forgotten_text(forgotten: wire.Forgotten) -> str:
 
 
 def digest_text(run: wire.DigestRun, *, on_terminal: bool = False) -> str:
-    """The digest as text (details 7.3), notice first; its errors go to standard error instead.
+    """The digest as text, notice first; its errors go to standard error instead.
 
     A program gets every deferred ref; a person on a terminal the first few and the number of the rest.
     """

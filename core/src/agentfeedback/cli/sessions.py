@@ -1,4 +1,4 @@
-"""`agentfeedback sessions …`: checks the command line in the order of details 3.2, runs the engine, prints."""
+"""`agentfeedback sessions …`: checks the command line, runs the engine, prints."""
 
 from __future__ import annotations
 

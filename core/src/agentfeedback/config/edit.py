@@ -1,4 +1,4 @@
-"""One key of `config.toml` changed; everything else in the file stays, comments too (platform details 1.2)."""
+"""One key of `config.toml` changed; everything else in the file stays, comments too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def set_key(path: str, key: Key, value: Any) -> bool:
     """Give a key a value; whether that changed anything.
 
     The file is replaced as a whole by one of mode 0600, behind a link too. Raises `ConfigError` for a
-    file that is no TOML, `AgentFeedbackError` where it cannot be written: it is as it was then.
+    file that is not TOML, `AgentFeedbackError` where it cannot be written: it is as it was then.
     """
     return _changed(path, key, value)
 

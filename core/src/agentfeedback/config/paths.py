@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class Paths:
-    """The program's own files and folders, all absolute (details 3.5, D20).
+    """The program's own files and folders, all absolute.
 
     `home` is the caller's home, also with `--home DIR`; `store_home` is the home below which stores
     are looked for: DIR when given, else `home`. `cache` is the program's own folder.
@@ -60,7 +60,7 @@ class Paths:
 
     @property
     def homes(self) -> tuple[str, ...]:
-        """The homes that `~` stands for in a policy entry: the caller's, and that of `--home` (D20)."""
+        """The homes that `~` stands for in a policy entry: the caller's, and that of `--home`."""
         if self.store_home == self.home:
             return (self.home,)
         return (self.home, self.store_home)

@@ -1,4 +1,4 @@
-"""One value of a setting out of several: flag over environment over `config.toml` (platform details 1.2). Pure."""
+"""One value of a setting out of several: flag over environment over `config.toml`. Pure."""
 
 from __future__ import annotations
 

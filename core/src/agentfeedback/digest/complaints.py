@@ -76,7 +76,7 @@ def complaints(text: str) -> tuple[str, ...]:
         text: the full prompt.
 
     Returns:
-        Each phrase once, those of `PHRASES` first; empty when the prompt is no complaint.
+        Each phrase once, those of `PHRASES` first; empty when the prompt is not a complaint.
     """
     words = own_words(text)
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""What of a configuration has no effect: entries that are skipped, keys nobody knows (platform details 1.2, 1.4)."""
+"""What of a configuration has no effect: entries that are skipped, keys nobody knows."""
 
 from __future__ import annotations
 

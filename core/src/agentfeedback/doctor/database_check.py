@@ -8,12 +8,12 @@ import stat
 import tempfile
 
 from agentfeedback.foundation.errors import StoreError, reason_of
-from agentfeedback.state.database import AFRESH, Database
+from agentfeedback.state.database import START_AGAIN, Database
 from agentfeedback.state.state_store import WHAT
 
 _TRIES = 3
 #: In place of a remedy that names the command that is running.
-_REMEDY = "move the file away to start afresh"
+_REMEDY = "move the file away to start again"
 
 
 def database_problem(path: str) -> StoreError | None:
@@ -35,7 +35,7 @@ def database_problem(path: str) -> StoreError | None:
             found = _checked(database, os.path.join(folder, "copy.db"))
         if found is None:
             return _unwritable(path)
-        if found.remedy != AFRESH:
+        if found.remedy != START_AGAIN:
             return found
     assert found is not None
     return StoreError(found.problem, _REMEDY)

@@ -1,4 +1,4 @@
-"""What keeps agentfeedback from working on this machine, each problem with its remedy (platform details 7).
+"""What keeps agentfeedback from working on this machine, each problem with its remedy.
 
 Works when everything else is broken: what cannot be read is a problem of its own and leaves the
 rest of the report standing. Nothing is changed, and a session's log is opened for `formats` alone.

@@ -1,6 +1,6 @@
 """JSON written: canonical for identity, compact in the order given for everything else. Pure.
 
-Platform details 2.5, "Canonical JSON".
+Two parties that write the same value get the same bytes, which is what identities are made of.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def compact(value: Any) -> bytes:
 
 
 def text(value: Any) -> str:
-    """`compact` as text, in which bytes that are no Unicode may stand as surrogate escapes."""
+    """`compact` as text, in which bytes that are not Unicode may stand as surrogate escapes."""
     return _written(value, ordered=False)
 
 

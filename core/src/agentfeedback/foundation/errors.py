@@ -1,8 +1,7 @@
 """The errors a caller may see. Expected conditions of a session are values (`State` and a reason), not errors.
 
 Every message is one lower-case sentence that names the path or ref first and the remedy last
-(`docs/reference/errors.md`). `exit_status` is the process status of the command line
-(specification, "Errors and exit codes").
+(`docs/reference/errors.md`). `exit_status` is the process status of the command line.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class PluginError(AgentFeedbackError):
 
 
 def reason_of(error: BaseException) -> str:
-    """The bare reason of an error, lower case and without the path (details 9: `permission denied`)."""
+    """The bare reason of an error, lower case and without the path (`permission denied`)."""
     if isinstance(error, OSError) and error.strerror:
         text = os.strerror(error.errno) if error.errno else error.strerror
     else:

@@ -142,7 +142,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(word: str) -> NoReturn:
-    raise NotJson(f"not JSON: {word} is no JSON value")
+    raise NotJson(f"not JSON: {word} is not a JSON value")
 
 
 def _clean(text: str) -> bool:

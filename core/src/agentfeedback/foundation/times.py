@@ -18,7 +18,7 @@ _EPOCH = 719_163  # the ordinal of 1970-01-01
 def parse(text: str | None) -> int | None:
     """Nanoseconds since the epoch of an RFC 3339 time with `T` and `Z` in upper case; None for anything else.
 
-    Digits beyond nanoseconds are dropped; a leap second is the second after; years before 1 are no time.
+    Digits beyond nanoseconds are dropped; a leap second is the second after; years before 1 are not time.
     """
     if text is None:
         return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Installer:
-    """Base class of installers (platform details 6.2, reduced to what sessions need).
+    """Base class of installers (reduced to what sessions need).
 
     A hook file is a JSON object with a member `hooks`: an object of arrays of entries, by event. With
     `grouped` entries lie in groups (`{"hooks": [entry, …]}`) as Claude Code has them.

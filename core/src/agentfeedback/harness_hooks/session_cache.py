@@ -1,6 +1,6 @@
 """The session counters cache: what hooks keep of each session, one owner-only file a session, for seven days.
 
-Follows platform details 6.1: `sessions/<harness>/<id cut to 40>-<16 hex of SHA-256(id)>.json` below
+One file a session: `sessions/<harness>/<id cut to 40>-<16 hex of SHA-256(id)>.json` below
 the cache, changed as a whole under a lock of its own (`<file>.lock`).
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RETENTION = 7 * 86_400
 #: The largest file that is read, in bytes.
 LARGEST = 4 << 20
-#: What the file of a session ends in; whatever else lies in a folder is none.
+#: What the file of a session ends in; other files are ignored.
 SUFFIX = ".json"
 LOCK = ".lock"
 _PRUNED = ".pruned"

@@ -1,4 +1,4 @@
-"""Reads and replaces a harness's hook file: byte for byte, as a whole or not at all, mode and links kept (C93, C94)."""
+"""Reads and replaces a harness's hook file: byte for byte, as a whole or not at all, mode and links kept."""
 
 from __future__ import annotations
 

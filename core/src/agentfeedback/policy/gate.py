@@ -69,7 +69,7 @@ class CollectGate:
         return self._over(cwds)
 
     def repositories(self, directory: str) -> list[RepositoryRules]:
-        """The rules of the repositories an absolute directory lies in; none when it is no directory any more.
+        """The rules of the repositories an absolute directory lies in; none when it is not a directory any more.
 
         Reached through a link a directory may lie in one repository as written and in another
         resolved: both may narrow.

@@ -1,4 +1,4 @@
-"""What is told of a call's arguments: a digest, and whether it is agentfeedback's own command (details 13). Pure."""
+"""Digest of a call's arguments, and whether the call is agentfeedback's own command. Pure."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def _runs_own(piece: str) -> bool:
 
 
 def _unassigned(words: list[str], at: int) -> int:
-    """Where the first word from `at` on stands that is no assignment of a variable."""
+    """Where the first word from `at` on stands that is not an assignment of a variable."""
     while at < len(words) and _ASSIGNMENT.match(words[at]):
         at += 1
     return at
 
 
 def args_digest(input: bytes | None, command: str | None) -> str:
-    """Twelve hex digits that are equal for equal arguments (details 13, D1)."""
+    """Twelve hex digits that are equal for equal arguments."""
     if command is not None:
         material = " ".join(command.split()).encode("utf-8", "replace")
     elif input is None:

@@ -24,7 +24,7 @@ class DocumentLog(RowLog):
 
     `items` returns the items of the decoded document in the order in which they happened. Whatever
     it is given (any JSON value at all) it must return an iterable; what is not an object is counted
-    as unparsed. A document that a harness writes anew for each item keeps its watermark, since the
+    as unparsed. A document that a harness writes again for each item keeps its watermark, since the
     items before stay the same.
 
     Raises:

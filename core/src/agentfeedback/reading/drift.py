@@ -88,7 +88,7 @@ class Survey:
         self._unknown_text = known.texts() if known.texts is not None else None
         self.sessions = 0
         self.records = 0
-        #: Lines that are no JSON object.
+        #: Lines that are not JSON objects.
         self.unparsed = 0
         #: Sessions by harness version; a session may have been written by several.
         self.versions: Counter[str] = Counter()

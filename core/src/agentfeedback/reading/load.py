@@ -1,4 +1,4 @@
-"""Reads one log with its reader; what goes wrong is a `SessionRefused` with the session's state and reason (details 9).
+"""Reads one log with its reader; what goes wrong is a `SessionRefused` with the session's state and reason.
 
 No policy here: whoever loads has asked the gate.
 """
@@ -42,7 +42,7 @@ class LogFacts:
     counts: Counts
     size: int
     head: str
-    #: Whether an offset is a record boundary, where that is in question (D26); rows only.
+    #: Whether an offset is a record boundary, where that is in question; rows only.
     boundary: Callable[[int], bool] | None = None
 
 

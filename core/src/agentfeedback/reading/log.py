@@ -1,6 +1,6 @@
 """A log: complete lines with exact byte offsets, the hash of the first line, and what was no record.
 
-Only a line with its newline counts (sessions.md, Watermark). Lines end at byte 0x0A and nowhere
+Only a line with its newline counts. Lines end at byte 0x0A and nowhere
 else. Memory is one block and one line, whatever the file's size.
 """
 
@@ -56,7 +56,7 @@ class Log:
         self.lines = 0
         #: The bytes from which on a line is not waited for any longer; None without such a limit.
         self.longest: int | None = None
-        #: Offsets at which a record starts, kept only where an offset can fail to be one (D26).
+        #: Offsets at which a record starts, kept only where an offset can fail to be one.
         self.boundary: Callable[[int], bool] | None = None
         #: The line the gate checked (`Place.first_line`); another first line makes the log unreadable.
         self.expected_first: bytes | None = None
@@ -70,7 +70,7 @@ class Log:
         """Give back what `open` took; raises `UnreadableLog` when what was read proves stale."""
 
     def records(self, kind: type[R], timeline: Sink) -> Iterator[R]:
-        """Each complete line as a record of class `kind`; a line that is no JSON object is counted as unparsed.
+        """Each complete line as a record of class `kind`; a line that is not a JSON object is counted as unparsed.
 
         Sets `timeline.offset` to the byte offset of the record being read.
         """
@@ -133,7 +133,7 @@ class Log:
 
 
 class FileLog(Log):
-    """A regular file of lines, decompressed while read when its name ends in `.zst` (D7)."""
+    """A regular file of lines, decompressed while read when its name ends in `.zst`."""
 
     def __init__(self, path: str) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ def first_line(path: str, limit: int, block: int = 512) -> bytes | None:
     """The first line of a file without its newline, or None when there is no newline within `limit` bytes.
 
     Reads `block` bytes at a time, so at most `block` - 1 bytes past the newline, which are dropped
-    (D14); of a `.zst` file no more than that is decompressed. Raises OSError or `UnreadableLog`.
+     ; of a `.zst` file no more than that is decompressed. Raises OSError or `UnreadableLog`.
     """
     descriptor = open_regular(path)
     try:

@@ -25,10 +25,10 @@ StoreState = Literal["present", "absent", "unreadable", "unsupported-format"]
 
 @frozen(eq=False)
 class Home:
-    """Where a reader looks: the home directory and the environment that may move its store (details 3.5).
+    """Where a reader looks: the home directory and the environment that may move its store.
 
-    With `--home DIR` (D20) `path` is DIR and `environ` is empty. `cache` is the caller's own cache
-    folder, also with `--home`: a reader that must copy what it reads does so below it (D21); empty
+    With `--home DIR` `path` is DIR and `environ` is empty. `cache` is the caller's own cache
+    folder, also with `--home`: a reader that must copy what it reads does so below it; empty
     stands for the system's folder of temporary files. One run has one `Home`: what a reader keeps for
     the run goes with the object.
     """
@@ -77,7 +77,7 @@ class Place:
     """What is known of a session's working directory before its log is opened.
 
     `paths`: absolute directories the store declares outside the log (or in the one line the gate
-    may read, D14). `encoded` with `encodings`: a directory name that only encodes a path; the
+    may read). `encoded` with `encodings`: a directory name that only encodes a path; the
     policy then encodes its own entries with `encodings` and compares names. `failed`: the metadata
     that should name the directory could not be read. `first_line` is the line `paths` came from;
     the load refuses a log whose first line is another. `unknown`: the store alone records where the
@@ -97,7 +97,7 @@ class Encoding:
     """One way a harness may have written a policy path as a directory name.
 
     `exact` is false when the harness cut the name, so that a match of `name` as a prefix proves
-    nothing and only the read can decide (D12).
+    nothing and only the read can decide.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Report:
         """The entries of a directory in byte order of their names; an error is reported, never raised.
 
         With `root` the directory is the store itself: missing makes the store `absent`, any other
-        error `unreadable`. A name that is not UTF-8 is a problem of the store and left out (D25).
+        error `unreadable`. A name that is not UTF-8 is a problem of the store and left out.
         """
         try:
             with os.scandir(directory) as found:
@@ -217,7 +217,7 @@ class Reader:
         """Where the session ran, from outside its log (bounded reads only).
 
         `strict` is true when the policy holds `deny_paths` or `opt_in_only`: nothing past what the
-        gate needs may be read then (D14).
+        gate needs may be read then.
         """
         return Place()
 
@@ -237,7 +237,7 @@ class Reader:
 
 
 def declared_paths(directory: str | None) -> tuple[str, ...]:
-    """The `paths` of a `Place` for the directory a store records: none where it is not absolute (sessions.md)."""
+    """The `paths` of a `Place` for the directory a store records: none where it is not absolute."""
     if directory is None or not os.path.isabs(directory) or "\0" in directory:
         return ()
     return (directory,)

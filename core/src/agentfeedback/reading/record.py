@@ -2,9 +2,9 @@
 
 A reader declares what it knows of its format as `Record` classes. The fast decoder checks the
 syntax of the whole line and builds only the declared members. A line it refuses is tried again:
-unpaired surrogates and invalid UTF-8 become U+FFFD (D4), a known member of the wrong JSON type
-counts as absent (D3), numbers of any size pass (D18). Only a line that is no JSON object after
-all that is no record.
+unpaired surrogates and invalid UTF-8 become U+FFFD, a known member of the wrong JSON type
+counts as absent, numbers of any size pass. Only a line that is not a JSON object after
+all that is not a record.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def decoder(record: type[R]) -> Decoder[R]:
 
 
 def value(raw: Raw, kind: Any) -> Any:
-    """A member kept undecoded, as a value of type `kind`; None when it is absent or has another type (D3)."""
+    """A member kept undecoded, as a value of type `kind`; None when it is absent or has another type."""
     text = bytes(raw)
     if not text:
         return None
@@ -106,7 +106,7 @@ INVALID = _Invalid()
 
 
 def dumps(value: Any) -> bytes:
-    """Compact JSON of a decoded value, members in source order (D1)."""
+    """Compact JSON of a decoded value, members in source order."""
     try:
         return orjson.dumps(value)
     except TypeError:  # an integer of more than 64 bits, or nesting beyond the codec's bound
@@ -119,7 +119,7 @@ def dumps(value: Any) -> bytes:
 
 
 def conform(value: Any, kind: type[R]) -> R:
-    """A record of an object in which some member has the wrong type: that member counts as absent (D3)."""
+    """A record of an object in which some member has the wrong type: that member counts as absent."""
     members: dict[str, Any] = {}
     for name, (wire_name, expected) in _members(kind).items():
         if wire_name in value:
@@ -188,7 +188,7 @@ _ESCAPE = re.compile(
 
 
 def _repaired(text: bytes) -> str:
-    """JSON text in which invalid UTF-8 and unpaired surrogates are U+FFFD (D4)."""
+    """JSON text in which invalid UTF-8 and unpaired surrogates are U+FFFD."""
     repaired = text.decode("utf-8", "replace")
     return _ESCAPE.sub(_paired, repaired) if "\\u" in repaired else repaired
 

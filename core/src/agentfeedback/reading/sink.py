@@ -92,7 +92,7 @@ class Sink:
         return at
 
     def _directory(self, cwd: str) -> None:
-        # Only an absolute directory is recorded; the path rules of the system decide (details 14).
+        # Only an absolute directory is recorded; the path rules of the system decide.
         if cwd.startswith("/") and "\0" not in cwd:
             self.cwds[cwd] = None
             self.cwd = cwd
@@ -112,7 +112,7 @@ class Sink:
     def prompt(self, text: str | None) -> None:
         """The entry is what a person typed for the model.
 
-        A blank text is no prompt. None is a prompt without a word: what the person sent was not
+        A blank text is not a prompt. None is a prompt without a word: what the person sent was not
         text (an image alone).
         """
         raise NotImplementedError
@@ -171,7 +171,7 @@ class Sink:
         raise NotImplementedError
 
     def unparsed(self) -> None:
-        """The record is no entry of the format (or no JSON object at all)."""
+        """The record is not an entry of the format (or no JSON object at all)."""
         self.unparsed_lines += 1
 
 

@@ -68,7 +68,7 @@ class Entry:
 
 @define(eq=False)
 class Watched:
-    """The facts of the entry asked for by `--context-from` (details 15)."""
+    """The facts of the entry asked for by `--context-from`."""
 
     span: str
     at: int | None
@@ -123,7 +123,7 @@ class Timeline(Sink):
         return self._clip(self._said[1], EXCERPT_BYTES)
 
     def counts(self) -> Counts:
-        """The seven counts from `start` on: entries by their record, calls by the record that first tells them (D28)."""
+        """The seven counts from `start` on: entries by their record, calls by the record that first tells them."""
         counts = Counts(entries=self._counted, unparsed=self._unparsed_counted)
         for entry in self.entries:
             if entry.offset >= self.start:

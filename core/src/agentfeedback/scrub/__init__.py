@@ -1,7 +1,7 @@
 """One engine and two tables that take secrets of known formats out of texts and object trees.
 
-`SUBMIT` is the table of digests, lists and submissions (sessions-details 12), `CAPTURE` the one of
-change capture (change-capture-details 11). Formats of plugins come in as `Scrubber(..., extra=)`.
+`SUBMIT` is the table of digests, lists and submissions, `CAPTURE` the one of
+change capture. Formats of plugins come in as `Scrubber(..., extra=)`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Table B: the 18 kinds of change capture (change-capture-details 11).
+"""Table B: the 18 kinds of change capture.
 
 Shapes come before fields and assignments, so the most specific kind names a secret.
 """
@@ -27,7 +27,7 @@ from agentfeedback.scrub.formats import (
 from agentfeedback.scrub.names import is_secret
 from agentfeedback.scrub.urls import url_values
 
-# After `_` or `-` a token is recognised, after a letter or a digit not (C84).
+# After `_` or `-` a token is recognised, after a letter or a digit not.
 _LEFT = "[A-Za-z0-9]"
 _LB = rf"(?:^|[^A-Za-z0-9]|{'|'.join(ESCAPES)})"
 

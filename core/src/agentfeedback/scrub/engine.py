@@ -14,7 +14,7 @@ from agentfeedback.scrub.needle import Search, re2_search
 _Tree = TypeVar("_Tree")
 
 MAX_DEPTH = 200
-"""Levels of containers that are walked; what lies deeper is replaced whole (C21)."""
+"""Levels of containers that are walked; what lies deeper is replaced whole."""
 
 _ROUNDS = 8
 _OPEN = b"[REDACTED:"
@@ -120,7 +120,7 @@ class Scrubber:
     """Replaces secrets of known formats by `[REDACTED:<kind>]`, and counts what it replaced.
 
     `extra` are the formats of plugins; they are applied after the table's own, so a plugin can add
-    to what is hidden and never take away. Spec: sessions-details 12, change-capture-details 11.
+    to what is hidden and never take away.
     """
 
     def __init__(self, table: Table, extra: tuple[Format, ...] = ()) -> None:
@@ -241,7 +241,7 @@ class Scrubber:
     def clip(self, text: str, limit: int) -> str:
         """Strip white space, scrub, then cut to `limit` bytes of UTF-8, in this order.
 
-        A marker may be cut, a secret never: it is gone before the cut. Spec: sessions-details 2.
+        A marker may be cut, a secret never: it is gone before the cut.
         """
         return cut(self.text(text.strip()), limit)
 

@@ -1,7 +1,6 @@
 """Fields and assignments with secret names, rules 17 and 18 of table B, and what they leave alone.
 
 Both look for the end of a secret name first and then at what is around it: few texts have one.
-Spec: change-capture-details 11, 11.1.
 """
 
 import re

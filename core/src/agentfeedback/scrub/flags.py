@@ -1,4 +1,4 @@
-"""Secrets on command lines, rule 16 of table B (change-capture-details 11)."""
+"""Secrets on command lines, rule 16 of table B."""
 
 import re
 from collections.abc import Iterator

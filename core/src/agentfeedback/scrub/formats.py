@@ -1,7 +1,7 @@
-"""What a rule and a table are, and the vendor shapes that both tables share.
+r"""What a rule and a table are, and the vendor shapes that both tables share.
 
-Patterns are `re` syntax and are matched against the UTF-8 *bytes* of a text: there `\\b`, `\\d`,
-`\\s` and `\\w` are ASCII, as the specification wants, and no offset has to be translated.
+Patterns are `re` syntax and are matched against the UTF-8 *bytes* of a text: there `\b`, `\d`,
+`\s` and `\w` are ASCII, whatever the locale, and no offset has to be translated.
 """
 
 import re
@@ -32,7 +32,7 @@ class Format(NamedTuple):
     0 is the whole match. `guard(text, start, end)` says that this value is left alone.
 
     The core's own rules also have `hint`, a stricter needle in RE2 syntax, and `find`, a function
-    in the place of the pattern. Spec: sessions-details 12, change-capture-details 11.
+    in the place of the pattern.
     """
 
     kind: str
@@ -85,14 +85,14 @@ PRIVATE_KEY = Format(
 
 
 ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")
-"""What ends in a letter in an escaped text that is none of the text (C77)."""
+"""What ends in a letter in an escaped text that is none of the text."""
 
 
 def edge(needle: str, word: str, escapes: tuple[str, ...] = ()) -> str:
     """Say of a literal just matched that no character of `word` stood before it.
 
     The look-behind comes after the literal, because `re` searches a pattern quickly only when it
-    begins with one. `escapes` are sequences that end in a letter and are no word all the same.
+    begins with one. `escapes` are sequences that end in a letter and are not words all the same.
     """
     free = "".join(f"|(?<={escape}{needle})" for escape in escapes)
     return f"(?:(?<!{word}{needle}){free})"

@@ -1,4 +1,4 @@
-"""Secret names of table B (change-capture-details 11.1).
+"""Secret names of table B.
 
 A name counts by how it ends, so counters such as `max_tokens` stay readable.
 """
@@ -62,15 +62,15 @@ def _is_secret(name: str) -> bool:
 
 
 def is_secret(name: str) -> bool:
-    """Whether the value under this name is secret. Spec: change-capture-details 11.1."""
+    """Whether the value under this name is secret."""
     # Only the end decides; a longer name is not worth a place in the cache.
     return _is_secret(name[-LONGEST_NAME:])
 
 
 def is_part(buf: bytes, start: int) -> bool:
-    """Whether a part of a name begins at `start`: `pass` in `DB_PASS` and `dbPass`, not `bypass`.
+    r"""Whether a part of a name begins at `start`: `pass` in `DB_PASS` and `dbPass`, not `bypass`.
 
-    An escaped line break or tab before it (`\\npass=`) is no part of the name.
+    An escaped line break or tab before it (`\npass=`) is not part of the name.
     """
     if start == 0 or (buf[start - 1] not in _LETTERS and buf[start - 1] not in _DIGITS):
         return True

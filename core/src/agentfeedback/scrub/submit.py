@@ -1,4 +1,4 @@
-"""Table A: the 14 classes of `submit --scrub`, digests and lists (sessions-details 12).
+"""Table A: the 14 classes of `submit --scrub`, digests and lists.
 
 The order is the specification's: the first class that takes a text names it.
 """
@@ -42,7 +42,7 @@ _ESCAPED_HINT = rf"(?i:{_NAME})\\{{1,7}}\"{WS}*[:=]{WS}*\\{{1,7}}\""
 _ESCAPED = re.compile(
     rf"(?i:{_NAME})\\{{1,7}}\"{WS}*+[:=]{WS}*+(\\{{1,7}})\"".encode(),
 )
-# A word boundary, or the end of an escape: its letter is no part of the text (C77).
+# A word boundary, or the end of an escape: its letter is not part of the text.
 _EDGE = rf"(?:\b|{'|'.join(ESCAPES)})"
 _MEMBER = rf"[A-Za-z0-9_.-]*(?i:{_NAME})"
 

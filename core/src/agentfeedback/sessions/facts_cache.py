@@ -1,7 +1,7 @@
 """An owner-only cache of listing facts: what a log told, kept while its file stays as it is. No text of a log.
 
 One file per store in the cache directory. It is never trusted: a file that is missing, damaged, of
-another version or not ours counts as empty and is written anew, by rename, so that two processes
+another version or not ours counts as empty and is written again, by rename, so that two processes
 only ever see whole files. An entry holds for one identity of the session's file (device, inode,
 size, times) and one revision of its reader; what the policy says is never kept.
 """
@@ -85,7 +85,7 @@ class FactsCache:
     def find(self, reader: Reader, session: Session) -> tuple[LogFacts, Place, bool] | None:
         """The facts of an unchanged session, where it declared to have run, and whether the log itself declares that.
 
-        Where it does not, the place has to be asked for anew: other files than the log say it, and
+        Where it does not, the place has to be asked for again: other files than the log say it, and
         the facts hold only while they say the same.
         """
         kept = self._kept.get(session.path)
@@ -125,7 +125,7 @@ class FactsCache:
         try:
             msgspec.msgpack.encode((session.path, kept))
         except (OverflowError, UnicodeEncodeError):
-            return  # a time of another millennium, or a path that is not UTF-8: read anew each time
+            return  # a time of another millennium, or a path that is not UTF-8: read again each time
         self._now[session.path] = kept
         self._changed = True
 

@@ -54,7 +54,7 @@ def finding_key(harness: str, session_id: str, span: str, ordinal: int) -> str:
         str(ordinal),
         DETECTOR_VERSION,
     )
-    # A span of a log may hold what is no Unicode text.
+    # A span of a log may hold what is not a Unicode text.
     material = "\0".join(parts).encode("utf-8", "replace")
     return f"session-scan-{hashlib.sha256(material).hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""Shares of work on forked processes, any of which may end at any time: what such a one held is done here.
+"""Shares of work on forked processes, any of which may end at any time: the share of a dead one is done by the parent.
 
 A worker that the system kills (for want of memory, say) must cost time and never an answer. Only
 pipes are used: no semaphore that a dead process could hold, and no memory that is shared.
@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 def shared_out(
     work: Callable[[Share], Answer], shares: Iterable[Share], count: int
 ) -> Iterator[Answer]:
-    """The answer to each share, in any order, from at most `count` processes; with none to be had, from this one.
+    """The answer to each share, in any order, from at most `count` processes; without any, from this one.
 
     So it is too where other threads run: what they hold locked while a process is forked stays locked there.
     Shares and answers travel pickled, `work` by the fork. An exception of `work` is raised here.

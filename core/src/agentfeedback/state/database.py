@@ -26,16 +26,16 @@ APPLICATION_ID = 0x61667079
 BUSY_MS = 5000
 
 
-AFRESH = "run agentfeedback doctor, or move the file away to start afresh"
+START_AGAIN = "run agentfeedback doctor, or move the file away to start again"
 _FULL = "free some space on its disk and try again"
 _PERMISSIONS = "check the permissions of the file and of its folder"
 _REMEDIES = {
     sqlite3.SQLITE_BUSY: "try again when the other agentfeedback command has ended",
     sqlite3.SQLITE_CANTOPEN: _PERMISSIONS,
-    sqlite3.SQLITE_CORRUPT: AFRESH,
+    sqlite3.SQLITE_CORRUPT: START_AGAIN,
     sqlite3.SQLITE_FULL: _FULL,
     sqlite3.SQLITE_IOERR: "check that its disk works and has space left",
-    sqlite3.SQLITE_NOTADB: AFRESH,
+    sqlite3.SQLITE_NOTADB: START_AGAIN,
     sqlite3.SQLITE_PERM: _PERMISSIONS,
     sqlite3.SQLITE_READONLY: _PERMISSIONS,
 }
@@ -95,7 +95,7 @@ class Database:
             yield connection
             connection.execute("COMMIT")
 
-    def failure(self, reason: str, remedy: str = AFRESH) -> StoreError:
+    def failure(self, reason: str, remedy: str = START_AGAIN) -> StoreError:
         """The error of a database that opens but cannot be read or written."""
         return StoreError(
             f"the {self._what} in {self.path} cannot be read or written: {reason}", remedy
@@ -187,7 +187,7 @@ class Database:
         found = connection.execute("SELECT version FROM schema_version").fetchall()
         version = found[0][0] if len(found) == 1 else None
         if not isinstance(version, int) or version < 1:
-            raise self._unopened("its table schema_version holds no version", AFRESH)
+            raise self._unopened("its table schema_version holds no version", START_AGAIN)
         known = len(self._migrations)
         if version > known:
             newer = self._unopened(
@@ -197,7 +197,7 @@ class Database:
         return version
 
     def _foreign(self) -> StoreError:
-        return self._unopened("it is no database of agentfeedback", "move the file away")
+        return self._unopened("it is not a database of agentfeedback", "move the file away")
 
     def _database(self, path: str, how: str) -> sqlite3.Connection:
         quoted = _UNSAFE.sub(lambda found: b"%%%02X" % ord(found[0]), os.fsencode(path)).decode()

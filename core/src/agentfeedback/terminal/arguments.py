@@ -1,4 +1,4 @@
-"""The command line as tables: what a command accepts, and how its words are read (details 3.1).
+"""The command line as tables: what a command accepts, and how its words are read.
 
 A parser of its own because the rules are not those of `argparse`: `-x` and `--x` are the same
 flag, flags and positionals mix in any order, a boolean takes a value only after `=`, and a value
@@ -49,7 +49,7 @@ class Command:
     `Parsed` line and returns the exit status. `arguments` shows the positionals, such as
     `<harness:id>...`; completion offers their `choices`. `about` teaches: paragraphs separated by
     empty lines; a line that starts with a space is an example and kept as it is. A hidden command
-    is left out of overviews and completion. One that is hidden and has no target is no command:
+    is left out of overviews and completion. One that is hidden and has no target is not a command:
     its `about` introduces the group of its name (`""`: the whole program).
     """
 
@@ -115,7 +115,7 @@ class Parsed:
 
 
 class HelpRequested(Exception):
-    """`-h` or `--help` was given for `command`; no error, the exit is 0 (details 3.1)."""
+    """`-h` or `--help` was given for `command`; no error, the exit is 0."""
 
     def __init__(self, command: Command) -> None:
         super().__init__(command.name)

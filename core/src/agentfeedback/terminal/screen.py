@@ -37,7 +37,7 @@ _STYLES = {
 def visible(text: str, *, keep_newlines: bool = False) -> str:
     r"""Text that is safe to show: what could move the cursor, reorder a line or hide is spelt out.
 
-    Escaped as `\x1b`, `\u202e`, `\U000e0041`: control characters (C0, DEL, C1), the line and
+    Escaped as `\x1b`, `\u202e`, `\U000e0041`: control characters (DEL), the line and
     paragraph separators, marks of direction and other invisible format characters, and lone
     surrogates. TAB, LF and CR are written `\t`, `\n`, `\r`; with `keep_newlines` TAB and LF stay.
     A joiner stays between two characters beyond ASCII, where scripts and emoji need it. Everything
@@ -89,7 +89,7 @@ def pad(text: str, cells: int) -> str:
 
 
 class Screen:
-    """What standard output can show: `columns` is its width in cells, 0 when it is no terminal."""
+    """What standard output can show: `columns` is its width in cells, 0 when it is not a terminal."""
 
     __slots__ = ("colour", "columns")
 
@@ -121,7 +121,7 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 
 def write(data: bytes | str) -> None:
-    """Write to standard output and flush; a reader gone away raises `BrokenPipeError` (D25)."""
+    """Write to standard output and flush; a reader gone away raises `BrokenPipeError`."""
     if sys.stdout is None:
         raise AgentFeedbackError("standard output is closed", "run the command with one")
     try:

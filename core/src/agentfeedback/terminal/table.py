@@ -1,4 +1,4 @@
-"""Tables of text (details 4.4): padded columns, and on a terminal only as wide as it is.
+"""Tables of text: padded columns, and on a terminal only as wide as it is.
 
 Off a terminal nothing is ever cut: scripts and agents read whole cells. On one, a table gives up
 what tells least first, in the order its maker names.

@@ -1,4 +1,4 @@
-"""The records of `agentfeedback doctor --json`, member by member in the order printed (platform details 7).
+"""The records of `agentfeedback doctor --json`, member by member in the order printed.
 
 Like those of `wire`, and printed by it: what is declared with `omitted()` is left out when it is empty.
 """

@@ -50,7 +50,7 @@ def _members(kind: type) -> tuple[tuple[str, str, Any], ...]:
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON in raw UTF-8, exactly as printed without the newline; all size caps are measured on it (D2)."""
+    """Compact JSON in raw UTF-8, exactly as printed without the newline; all size caps are measured on it."""
     import orjson
 
     return orjson.dumps(plain(value))

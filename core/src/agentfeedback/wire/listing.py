@@ -19,7 +19,7 @@ State = Literal[
     "unreadable",
     "unsupported-format",
 ]
-#: The order in which `sessions status` prints states (details 5).
+#: The order in which `sessions status` prints states.
 STATES: tuple[State, ...] = (
     "new",
     "changed",
@@ -35,7 +35,7 @@ STATES: tuple[State, ...] = (
 
 @define(eq=False)
 class Counts:
-    """What a session holds; `unparsed` are complete lines that are not an entry (sessions.md, Digest format)."""
+    """What a session holds; `unparsed` are complete lines that are not an entry."""
 
     entries: int = 0
     prompts: int = 0

@@ -51,7 +51,7 @@ def document(
 def assembled(
     title: str, members: Mapping[str, Shape], *, optional: Collection[str] = (), about: str = ""
 ) -> Schema:
-    """The schema of an object that is no record: its members by name."""
+    """The schema of an object that is not a record: its members by name."""
     making = _Making(None)
     shown: Schema = {"description": about} if about else {}
     shown |= {

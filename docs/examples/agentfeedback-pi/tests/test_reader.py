@@ -97,7 +97,7 @@ def test_environment_moves_the_store(tmp_path: Path) -> None:
 def test_place_is_the_headers_directory(
     tmp_path: Path, header: Any, paths: Any, failed: bool
 ) -> None:
-    """The absolute `cwd` of a header is the place; a first line of another type is no header."""
+    """The absolute `cwd` of a header is the place; a first line of another type is not a header."""
     path = session(tmp_path)
     path.write_text(json.dumps(header) + "\n")
     place = Pi().place(found(tmp_path)[0], strict=True)

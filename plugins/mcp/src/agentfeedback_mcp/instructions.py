@@ -1,4 +1,4 @@
-"""What a model is told of the server as a whole, when it connects."""
+"""What a model reads about the server as a whole, when it connects."""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from pytest_agentfeedback.checks.untouched import StoreChecks
 class ReaderConformance(
     FindChecks, PlaceChecks, StoreChecks, TellChecks, HostileChecks, ProductChecks
 ):
-    """Every promise a reader makes, as a test. Set `harness` and `corpus`:
+    """Every promise a reader makes, as a test.
+
+    Set `harness` and `corpus`:
 
     ```python
     class TestAider(ReaderConformance):

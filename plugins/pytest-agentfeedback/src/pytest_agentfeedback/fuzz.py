@@ -20,7 +20,7 @@ _FEW = 2
 #: How many lines of a session a log at random begins with.
 _MOST = 30
 
-#: Lines that are no JSON object.
+#: Lines that are not JSON objects.
 NO_OBJECTS: dict[str, bytes] = {
     "an empty line": b"",
     "white space": b" \t\r",

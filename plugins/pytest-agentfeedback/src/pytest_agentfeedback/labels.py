@@ -1,4 +1,4 @@
-"""The labels of a corpus, and whether a digest shows each failure as its class says (sessions.md, "Labelled corpus"). Pure but for `load`."""
+"""The labels of a corpus, and whether a digest shows each failure as its class says. Pure but for `load`."""
 
 from __future__ import annotations
 

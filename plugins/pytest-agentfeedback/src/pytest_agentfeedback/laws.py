@@ -126,7 +126,7 @@ def _call(part: ToldCall, whole: ToldCall, cut: int, rewritten: bool) -> Iterato
             f"in the whole {whole.status} by the record at {whole.result_offset}"
         )
     elif part.exit_code is not None and whole.exit_code is None:
-        # A later record may refine the code of a failure (details 14.2, Refine), never take it away.
+        # A later record may refine the code of a failure (Refine), never take it away.
         yield f"{where}: exit code {part.exit_code}, in the whole none"
     elif part.content not in ("", whole.content):
         yield f"{where}: content {part.content!r}, in the whole {whole.content!r}"

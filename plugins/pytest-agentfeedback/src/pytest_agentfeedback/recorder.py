@@ -126,7 +126,7 @@ class Recorder(Timeline):
     def said(self, text: str) -> None:
         super().said(text)
         order = self._current().order
-        # A rewrite says the entry anew: what was said before it is gone.
+        # A rewrite replaces the entry: what was said before it is gone.
         if self._rewriting:
             self._saids[order] = []
         self._saids.setdefault(order, []).append(text)

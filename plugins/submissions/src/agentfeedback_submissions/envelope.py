@@ -77,7 +77,9 @@ def normalise(body: bytes) -> Normalised:
         raise EnvelopeRefused(400, "bad_request", "the body is not a JSON object")
     warnings = WarningList()
     for path in document.mended:
-        warnings.add("invalid_utf8", path, "bytes that are no Unicode text were replaced by U+FFFD")
+        warnings.add(
+            "invalid_utf8", path, "bytes that are not Unicode text were replaced by U+FFFD"
+        )
     for path in document.duplicates:
         warnings.add("duplicate_key", path, "the name is given more than once; the last one counts")
     return _Envelope(document.value, warnings).normalised()
@@ -124,12 +126,14 @@ class _Envelope:
             self.payload = {"value": payload}
             self.warnings.moved(("payload",), ("payload", "value"))
             self.warnings.add(
-                "payload_wrapped", ("payload", "value"), "a payload that is no object was wrapped"
+                "payload_wrapped",
+                ("payload", "value"),
+                "a payload that is not an object was wrapped",
             )
         for name in sorted(name for name in self.given if name not in MEMBERS):
             path = self._move((name,), name, self.given.pop(name))
             self.warnings.add(
-                "moved_to_payload", path, f"{name} is no member of the envelope and was moved"
+                "moved_to_payload", path, f"{name} is not a member of the envelope and was moved"
             )
         if inferred:
             self.warnings.add("payload_inferred", ("payload",), "there was no payload")
@@ -154,7 +158,7 @@ class _Envelope:
             value = self.given.pop(name)
             if not isinstance(value, str):
                 value = canonical(value).decode()
-                self.warnings.add("coerced", (name,), f"{name} is no string and was made one")
+                self.warnings.add("coerced", (name,), f"{name} is not a string and was made one")
             value = token(value) if name in ("kind", "harness") else trimmed(value)
             if name == "summary":
                 value = one_line(value)
@@ -169,7 +173,7 @@ class _Envelope:
             self.context = context
             return
         path = self._move(("context",), "context_raw", context)
-        self.warnings.add("moved_to_payload", path, "a context that is no object was moved")
+        self.warnings.add("moved_to_payload", path, "a context that is not an object was moved")
 
     def _occurred_at(self) -> None:
         text = self.record.pop("occurred_at", None)
@@ -182,7 +186,7 @@ class _Envelope:
         self.context["occurred_at_raw"] = text
         path = ("context", "occurred_at_raw")
         self.warnings.moved(("occurred_at",), path)
-        self.warnings.add("invalid_format", path, "occurred_at is no RFC 3339 time")
+        self.warnings.add("invalid_format", path, "occurred_at is not an RFC 3339 time")
 
     def _cap_context(self) -> None:
         kept: dict[str, str] = {}
@@ -199,7 +203,7 @@ class _Envelope:
                 continue
             if not isinstance(value, str):
                 value = canonical(value).decode()
-                self.warnings.add("coerced", path, "the value is no string and was made one")
+                self.warnings.add("coerced", path, "the value is not a string and was made one")
             kept[name] = self._cut(value, CONTEXT_BYTES, path)
         if kept:
             self.record["context"] = kept

@@ -56,7 +56,7 @@ def rows_of(data: bytes) -> list[SubmissionRow]:
         raise _wrong(len(texts), "the export is not whole: its last line is missing")
     header, trailer = _line(texts[0], 1), _line(texts[-2], len(texts) - 1)
     if header.get("type") != "header" or header.get("format") != Number(str(FORMAT)):
-        raise _wrong(1, f"it is no header of format {FORMAT}")
+        raise _wrong(1, f"it is not a header of format {FORMAT}")
     records = texts[1:-2]
     digest = hashlib.sha256(b"".join(line + b"\n" for line in records)).hexdigest()
     whole = trailer.get("type") == "trailer" and trailer.get("count") == Number(str(len(records)))
@@ -78,7 +78,7 @@ def _line(text: bytes, number: int) -> dict[str, Any]:
     except NotJson as error:
         raise _wrong(number, str(error)) from None
     if not isinstance(document.value, dict) or document.duplicates or document.mended:
-        raise _wrong(number, "it is no clean JSON object")
+        raise _wrong(number, "it is not a clean JSON object")
     return document.value
 
 

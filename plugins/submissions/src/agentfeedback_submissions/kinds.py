@@ -106,31 +106,31 @@ def _members(
         if member is not None:
             _member(given, member, (*path, name), warnings)
         elif not open and name not in ("moved", "context_raw", "context_overflow"):
-            warnings.add("unknown_field", (*path, name), f"{name} is no member of this kind")
+            warnings.add("unknown_field", (*path, name), f"{name} is not a member of this kind")
 
 
 def _member(value: Any, member: Member, path: Path, warnings: WarningList) -> None:
     if member.type == "objects":
         _objects(value, member, path, warnings)
     elif not isinstance(value, str):
-        warnings.add("type_mismatch", path, "it is no string")
+        warnings.add("type_mismatch", path, "it is not a string")
     elif member.words and value not in member.words:
         warnings.add("out_of_range", path, f"it is none of {', '.join(member.words)}")
     elif member.type == "token" and value != token(value):
-        warnings.add("invalid_format", path, "it is no token: lower case, - for white space")
+        warnings.add("invalid_format", path, "it is not a token: lower case, - for white space")
     elif member.limit and len(value.encode()) > member.limit:
         warnings.add("too_long", path, f"it is longer than {member.limit} bytes")
 
 
 def _objects(value: Any, member: Member, path: Path, warnings: WarningList) -> None:
     if not isinstance(value, list):
-        warnings.add("type_mismatch", path, "it is no array")
+        warnings.add("type_mismatch", path, "it is not an array")
         return
     seen: set[str] = set()
     for index, item in enumerate(value):
         here = (*path, str(index))
         if not isinstance(item, dict):
-            warnings.add("type_mismatch", here, "it is no object")
+            warnings.add("type_mismatch", here, "it is not an object")
             continue
         if member.items is not None:
             _members(item, member.items, here, warnings, open=False)

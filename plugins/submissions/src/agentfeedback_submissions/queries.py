@@ -122,7 +122,7 @@ def batch(body: bytes) -> tuple[list[int], Mark]:
     if ids is None:
         raise invalid("required", "/ids", "ids is required")
     if not isinstance(ids, list):
-        raise invalid("type_mismatch", "/ids", "ids is no array")
+        raise invalid("type_mismatch", "/ids", "ids is not an array")
     if not 1 <= len(ids) <= BATCH:
         raise invalid("out_of_range", "/ids", f"ids takes 1 to {BATCH} ids")
     found = []
@@ -155,7 +155,7 @@ class _Given:
         if not value:
             return None
         if not _INTEGER.fullmatch(value):
-            raise invalid("type_mismatch", f"?{name}", f"{name} is no whole number")
+            raise invalid("type_mismatch", f"?{name}", f"{name} is not a whole number")
         if not least <= int(value) <= most:
             raise invalid("out_of_range", f"?{name}", f"{name} takes {least} to {most}")
         return int(value)
@@ -170,7 +170,7 @@ class _Given:
         value = self.text(name)
         at = microseconds(value)
         if value and at is None:
-            raise invalid("invalid_format", f"?{name}", f"{name} is no RFC 3339 time")
+            raise invalid("invalid_format", f"?{name}", f"{name} is not an RFC 3339 time")
         return at
 
 
@@ -237,7 +237,7 @@ def _mark(members: dict[str, Any]) -> Mark:
 def _mark_text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         shown = canonical(value).decode()[:40]
-        raise invalid("type_mismatch", f"/{name}", f"{name} is no string: {shown}")
+        raise invalid("type_mismatch", f"/{name}", f"{name} is not a string: {shown}")
     text = trimmed(value)
     if not text:
         raise invalid("empty", f"/{name}", f"{name} is empty")

@@ -33,7 +33,7 @@ class ApiResponse:
     """One answer: the status of HTTP, the headers that belong to it, and the body as a tree of JSON.
 
     The header `Retry-After`, where there is one, is a whole number of seconds.
-    `text` takes the place of the body where it is no JSON object (an export).
+    `text` takes the place of the body where it is not a JSON object (an export).
     """
 
     status: int

@@ -44,7 +44,7 @@ def _envelope() -> Schema:
         "a report as it is sent",
         shown,
         optional=[*envelope.MEMBERS],
-        about="Every JSON object is taken. What is no member is moved to the payload, what has another type or "
+        about="Every JSON object is taken. What is not a member is moved to the payload, what has another type or "
         "is too long is mended; each time there is a warning. Lengths are bytes of UTF-8. Recommended: "
         f"kind, {', '.join(envelope.RECOMMENDED)}.",
     )

@@ -1,7 +1,7 @@
 """JSON of others that must have a shape: answers of a server, records of an export, entries of a spool. Pure.
 
 A shape is an attrs class whose fields are texts, whole numbers, truth values, objects, and lists of
-these or of other shapes. Nothing is coerced, and null is no value: a member that may be missing has
+these or of other shapes. Nothing is coerced, and null is not a value: a member that may be missing has
 a default. cattrs is imported with the first value, so that only those pay for it who read such JSON.
 """
 

@@ -48,7 +48,7 @@ class Calls:
         self._began: set[str] = set()
         #: Commands that an interrupt may have killed, if the next `user` line says so: ids and API messages.
         self._killed: list[tuple[str, str | None]] = []
-        #: The user refused a call and nothing went on since: a marker may follow that is no interrupt.
+        #: The user refused a call and nothing went on since: a marker may follow that is not an interrupt.
         self._refused = False
 
     # -- the turn ------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class Calls:
 
 
 def _is_refusal(failure: Failure | None, status: Status | None) -> bool:
-    """Whether a result is the user's own refusal, behind which a marker may stand that is no interrupt."""
+    """Whether a result is the user's own refusal, behind which a marker may stand that is not an interrupt."""
     if failure is None or status != "denied":
         return False
     return failure.rejected or failure.text.startswith(REFUSAL)

@@ -1,4 +1,4 @@
-"""How Claude Code writes a working directory as the name of a project directory (D12). Pure."""
+"""How Claude Code writes a working directory as the name of a project directory. Pure."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ class FailedTask:
 
 
 def failed_task(text: str) -> FailedTask | None:
-    """What a notice says of a call that failed; None where the text is no such notice.
+    """What a notice says of a call that failed; None where the text is not such a notice.
 
     The notice is the whole text; up to 2.1.56 one line follows it. What stands in its summary or
-    behind it is no member: a command's own words are in there.
+    behind it is not a member: a command's own words are in there.
     """
     if not text.startswith(_START):
         return None

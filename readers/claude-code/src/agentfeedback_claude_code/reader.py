@@ -18,7 +18,7 @@ _OF_AN_AGENT = "agent-"
 
 
 class ClaudeCode(Reader):
-    """Reads the transcripts of Claude Code (sessions.md, "Claude Code"; details 14.1; README)."""
+    """Reads the transcripts of Claude Code."""
 
     harness = "claude-code"
     format = "claude-code-jsonl"
@@ -64,7 +64,7 @@ def _names_a_session(id: str) -> bool:
 
 
 def _last_written(copies: list[Session], report: Report) -> Session:
-    """Of the files of one session the one written last; the others are named (D13)."""
+    """Of the files of one session the one written last; the others are named."""
     copies.sort(key=lambda session: (session.mtime, os.fsencode(session.path)))
     *others, last = copies
     for other in others:

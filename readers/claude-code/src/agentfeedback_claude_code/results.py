@@ -16,7 +16,7 @@ from agentfeedback_claude_code.versions import numbers
 
 #: What the transcript says for a call the user refused or broke off.
 REJECTED = "User rejected tool use"
-#: The text the model is told of it.
+#: The text the model gets about it.
 REFUSAL = "The user doesn't want to proceed with this tool use"
 #: The start of a result that an interrupt left behind (2.0.0).
 _INTERRUPT = "[Request interrupted by user"
@@ -174,7 +174,7 @@ def killed_by_interrupt(text: str, tool: str) -> bool:
 def exit_code_of(status: Status, text: str, tool: str) -> int | None:
     """The exit code in the first line of a failed shell result; no other tool's text has one.
 
-    None also for 0, which is no failure's, and for a number of more than 64 bits.
+    None also for 0, which is not a failure's, and for a number of more than 64 bits.
     """
     if status != "error" or tool not in _COMMANDS:
         return None

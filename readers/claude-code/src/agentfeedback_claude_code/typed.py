@@ -92,7 +92,7 @@ def is_compact(text: str) -> bool:
 
 
 def command_of(text: str) -> str | None:
-    """A slash command with the words typed behind it, None where the text is no such command or has no words."""
+    """A slash command with the words typed behind it, None where the text is not such a command or has no words."""
     found = _COMMAND.match(text)
     if found is None:
         return None

@@ -8,7 +8,7 @@ import msgspec
 
 from agentfeedback.reading import Raw, Record
 
-#: A number beyond 64 bits is no exit code: it counts as absent, like a member of another type.
+#: A number beyond 64 bits is not an exit code: it counts as absent, like a member of another type.
 ExitCode = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 

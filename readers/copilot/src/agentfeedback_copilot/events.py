@@ -44,7 +44,7 @@ class Events:
     def tell(self, event: Event) -> None:
         verb = _VERBS.get(event.type)
         data = event.data or _NOTHING
-        # What a sub-agent does is no part of the conversation; the first releases name only the call it works for.
+        # What a sub-agent does is not part of the conversation; the first releases name only the call it works for.
         if verb is None or event.agent_id or data.parent_tool_call_id:
             self._timeline.entry(event.id or None, event.timestamp)
         else:

@@ -39,7 +39,7 @@ class Copilot(Reader):
                 if file.name != _LOG:
                     continue
                 if not valid_id(folder.name):
-                    report.problem(file.path, "the folder name is no valid session id")
+                    report.problem(file.path, "the folder name is not a valid session id")
                 elif (session := report.session(file, folder.name)) is not None:
                     yield session
 

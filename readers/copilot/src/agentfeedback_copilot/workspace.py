@@ -1,6 +1,6 @@
 """The one member of a `workspace.yaml` that is read: a top-level `cwd`. Pure.
 
-No YAML: one line that starts with `cwd:` in the first column, or a JSON object. What is no plain or
+No YAML: one line that starts with `cwd:` in the first column, or a JSON object. What is not a plain or
 quoted scalar there records nothing, and the log's own directories decide after the read.
 """
 

@@ -53,7 +53,7 @@ class Cursor(Installer):
             kept["transcript_path"] = path
         roots = payload.get("workspace_roots")
         if isinstance(roots, list):
-            # One that is no text stays as an invalid root: the policy cannot be asked about it.
+            # One that is not a text stays as an invalid root: the policy cannot be asked about it.
             named = [root if isinstance(root, str) else "" for root in roots]
             _add(kept, "workspace_roots", named)
         cwd = payload.get("cwd")

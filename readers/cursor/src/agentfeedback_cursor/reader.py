@@ -1,6 +1,6 @@
 """The reader `cursor-agent-transcript`: sessions by the hooks' index, complete lines, nothing of what they say.
 
-Storage only: a transcript holds no times, no results and no call ids, and Cursor writes it anew
+Storage only: a transcript holds no times, no results and no call ids, and Cursor writes it again
 after each step, so there is nothing to digest and nothing to mark.
 """
 

@@ -1,4 +1,4 @@
-"""Where logs lie: one folder for each project below `tmp`, its logs in `chats`."""
+"""Where logs are: one folder for each project below `tmp`, its logs in `chats`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _in(chats: str, report: Report) -> Iterator[Session]:
         if not id.startswith("session-") or extension not in _UNSUPPORTED:
             continue
         if not valid_id(id):
-            report.problem(file.path, "the file name is no valid session id")
+            report.problem(file.path, "the file name is not a valid session id")
         elif session := report.session(file, id, unsupported=_UNSUPPORTED[extension]):
             yield session
 

@@ -42,7 +42,7 @@ class Laid(Record):
 class SessionLog(RowLog):
     """The virtual log of one session, read while it is iterated.
 
-    When the reading proves stale it is repeated once, from a database taken afresh: lines that were
+    When the reading proves stale it is repeated once, from a database taken again: lines that were
     given out already must come out the same again, else the log is unreadable.
     """
 

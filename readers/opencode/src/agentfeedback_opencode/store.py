@@ -137,7 +137,7 @@ def _databases(home: Home) -> SqliteSnapshots:
 
 
 def _rows(connection: sqlite3.Connection, schema: Schema) -> _Listed | None:
-    """The reader's sessions that are no children; None when nothing in the database is the reader's."""
+    """The reader's sessions that are not children; None when nothing in the database is the reader's."""
     tables = {text(row[0]) for row in connection.execute(_TABLES)}
     is_v2 = V2_TABLE in tables
     own = is_v2 == (schema.table == V2_TABLE)

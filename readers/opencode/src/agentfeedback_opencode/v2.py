@@ -67,7 +67,7 @@ def lay_part(data: object, item: dict[str, Any] | None, columns: dict[str, Any])
 
 
 def _item(value: Any) -> dict[str, Any]:
-    # What is no object leaves an empty one, so that every other item keeps its index.
+    # What is not an object leaves an empty one, so that every other item keeps its index.
     if not isinstance(value, dict):
         return {}
     type = value.get("type")

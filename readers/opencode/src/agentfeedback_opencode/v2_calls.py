@@ -90,7 +90,7 @@ def outcome(
         if problem.type == _UNKNOWN:
             status = _unknown(tool, problem.message, command, finish)
         return status, problem.message or returned, None
-    if state.status == "pending" and finish == FAILED:  # what the model sent as input is no JSON
+    if state.status == "pending" and finish == FAILED:  # what the model sent as input is not JSON
         return "error", (failure.message if failure is not None else None) or "", None
     return None
 

@@ -1,4 +1,4 @@
-"""A database as it can be read now: the original where it is at rest, else a private snapshot (D8).
+"""A database as it can be read now: the original where it is at rest, else a private snapshot.
 
 SQLite opens an original only with `immutable=1` and only while there is no `-wal`, or an empty one;
 whether that stayed so is checked after every reading. Everything else is read from a copy.
@@ -36,7 +36,7 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 
 
 class Stale(UnreadableLog):
-    """What was read proved to be no state the database was ever in; reading it afresh may help once."""
+    """What was read proved to be no state the database was ever in; reading it again may help once."""
 
 
 @frozen
@@ -57,7 +57,7 @@ class Stamp:
 
     @classmethod
     def of(cls, path: str) -> Stamp:
-        """Raises OSError when there is no such database, `UnreadableLog` when it is no regular file."""
+        """Raises OSError when there is no such database, `UnreadableLog` when it is not a regular file."""
         wal_path = f"{path}-wal"
         try:
             header = _head(wal_path)
@@ -148,7 +148,7 @@ class SqliteSnapshots:
             return database, work(connection)
 
     def renewed(self, stale: Snapshot) -> Snapshot:
-        """The database taken afresh after a reading that proved stale."""
+        """The database taken again after a reading that proved stale."""
         path = stale.path
         current = self._current.get(path, stale)
         if current is not stale:

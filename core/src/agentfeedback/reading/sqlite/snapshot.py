@@ -1,6 +1,6 @@
-"""Private copies of a database and its write-ahead log, in a folder that no other user may enter (D8, D21).
+"""Private copies of a database and its write-ahead log, in a folder that no other user may enter.
 
-Below the caller's cache folder lies `snapshots/`; each run that copies has one folder there, and
+`snapshots/` is below the caller's cache folder; each run that copies has one folder there, and
 beside it a lock file that the run holds locked for as long as it lives. A folder whose lock can be
 had belongs to a run that was killed; the next run that copies removes it.
 """

@@ -36,7 +36,7 @@ class Pi(Reader):
         moved = home.directory("PI_CODING_AGENT_SESSION_DIR", own)
         report.store(moved)
         seen: set[str] = set()
-        if moved != own:  # there the files lie side by side
+        if moved != own:  # there the files are side by side
             yield from _files(moved, report, seen, root=True)
             return
         for project in report.directories(own, root=True):

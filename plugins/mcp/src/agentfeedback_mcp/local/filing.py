@@ -111,7 +111,7 @@ def _built(call: Call, run: SubmitContext, request: Request, facts: FilingFacts)
     except UsageError as error:
         context = parse(call.text).value.get("context")
         if context is not None and not isinstance(context, dict):
-            raise invalid("type_mismatch", "?context", "context is no object") from None
+            raise invalid("type_mismatch", "?context", "context is not an object") from None
         raise invalid("required", "?summary", error.problem) from None
     except Unsendable as refused:
         if refused.reason == "body_too_large":

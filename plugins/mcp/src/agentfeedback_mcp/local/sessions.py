@@ -1,4 +1,4 @@
-"""The tools over sessions: each answers with the object that its command prints with `--json` (details 16)."""
+"""The tools over sessions: each answers with the object that its command prints with `--json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`agentfeedback mcp`: the tools on the low-level server of the MCP SDK, until the input ends (platform details 5)."""
+"""`agentfeedback mcp`: the tools on the low-level server of the MCP SDK, until the input ends."""
 
 from __future__ import annotations
 

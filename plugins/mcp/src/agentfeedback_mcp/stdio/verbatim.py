@@ -1,4 +1,4 @@
-"""JSON of ours that goes through the SDK as text, since the SDK would read it and write it anew. Pure.
+"""JSON of ours that goes through the SDK as text, since the SDK would parse it and write it again. Pure.
 
 Read as Python reads JSON, `1.50` is another number, a name given twice is given once, and a report
 filed here would differ from the same one filed by the command. So the arguments of a call arrive as
@@ -39,7 +39,7 @@ class Incoming:
 
 
 def incoming(line: bytes) -> Incoming:
-    """A line of a client, the arguments of a call as text in it; what is no request is left as it is."""
+    """A line of a client, the arguments of a call as text in it; what is not a request is left as it is."""
     shown = line.decode("utf-8", "replace")
     try:
         found = members(line, depth=_DEPTH)
@@ -62,7 +62,9 @@ def incoming(line: bytes) -> Incoming:
     request = _message(shown)
     if request is None:
         number = _scalar(message["id"])
-        return Incoming(None, refusal=_error(number, -32600, "the line is no request of JSON-RPC"))
+        return Incoming(
+            None, refusal=_error(number, -32600, "the line is not a request of JSON-RPC")
+        )
     return Incoming(request, request=id)
 
 

@@ -64,7 +64,7 @@ class Argument:
         if self.type not in _MANY:
             return self._one(host, self.type, value)
         if not isinstance(value, list):
-            raise self._refusal("type_mismatch", "is no array")
+            raise self._refusal("type_mismatch", "is not an array")
         if len(value) < (self.least or 0):
             raise self._refusal("empty", "is empty")
         return [self._one(host, _MANY[self.type], item) for item in value]
@@ -102,10 +102,10 @@ class Argument:
 
 _PYTHON: dict[str, type] = {"string": str, "boolean": bool, "object": dict}
 _MISMATCH = {
-    "string": "is no string",
+    "string": "is not a string",
     "boolean": "is neither true nor false",
-    "integer": "is no whole number",
-    "object": "is no object",
+    "integer": "is not a whole number",
+    "object": "is not an object",
 }
 
 
@@ -132,7 +132,7 @@ def read(
         raise ApiError("bad_request", f"the arguments are refused: {error}") from None
     given = {} if document.value is None else document.value
     if not isinstance(given, dict):
-        raise ApiError("bad_request", "the arguments are no JSON object")
+        raise ApiError("bad_request", "the arguments are not a JSON object")
     twice = {path[0] for path in document.duplicates if len(path) == 1}
     required = {name for name in known if known[name].required}
     found = {}

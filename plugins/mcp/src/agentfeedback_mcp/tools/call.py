@@ -1,4 +1,4 @@
-"""One call of a tool: what it gets, and how everything that can go wrong becomes an answer (platform details 5)."""
+"""One call of a tool: what it gets, and how everything that can go wrong becomes an answer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Backed = Callable[[Mapping[str, str], Host], Backing]
 class Call:
     """What a tool gets: the arguments that were given, read, and their JSON as it was written.
 
-    Everything else is made anew for each call, so that policy and configuration are those of now.
+    Everything else is made for each call, so that policy and configuration are those of now.
     """
 
     environ: Mapping[str, str]

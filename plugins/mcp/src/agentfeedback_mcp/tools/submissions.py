@@ -1,4 +1,4 @@
-"""The tools over what was filed: the parameters and the answers of the API's routes (platform details 9)."""
+"""The tools over what was filed: the parameters and the answers of the API's routes."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class FindChecks(Subject):
         no_faults("not valid", faults)
 
     def test_absent_store_yields_nothing(self, bench: Bench) -> None:
-        """Where the harness never ran there are no sessions and no problems, and the store is absent."""
+        """Where the harness never ran there are not sessions and no problems, and the store is absent."""
         empty = bench.fresh()
         for home in (empty, empty / "gone"):
             sessions, report = self._find(home)

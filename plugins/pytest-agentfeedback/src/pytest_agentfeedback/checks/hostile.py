@@ -40,7 +40,7 @@ class HostileChecks(Subject):
     examples: int = 120
 
     def test_line_that_is_no_object_is_counted(self, bench: Bench) -> None:
-        """A line that is no JSON object is one unparsed line; all others are told as before, at their offsets."""
+        """A line that is not a JSON object is one unparsed line; all others are told as before, at their offsets."""
         faults = []
         for each in self._logs(bench):
             whole = self._record(each.lines, each.place)
@@ -55,7 +55,7 @@ class HostileChecks(Subject):
                         faults.append(f"{where}: unparsed lines at {told.unparsed}")
                     elif told.entries != want.entries:
                         faults.append(f"{where}: the other lines are told otherwise")
-        no_faults("a line that is no object", faults)
+        no_faults("a line that is not an object", faults)
 
     def test_unknown_line_changes_nothing_else(self, bench: Bench) -> None:
         """A line of an unknown type, and one of 5 MB, leave what other lines tell as it was, at their offsets."""

@@ -36,7 +36,9 @@ class PlaceChecks(Subject):
         for session in (plain := [s for s in sessions if not s.path.endswith(".zst")]):
             with open(session.path, "rb") as file:
                 line = len(file.readline())
-            self._reader.place(session, strict=False)  # an import on first use is no reading of its
+            self._reader.place(
+                session, strict=False
+            )  # an import on first use is not a reading of its
             faults += self._beyond(session, line)
         assert plain, "find lists no session that is not compressed"
         session = plain[0]

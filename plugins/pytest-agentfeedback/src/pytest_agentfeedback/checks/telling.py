@@ -1,4 +1,4 @@
-"""What is told of a log: the same each time, whole from the first record on, and each line counted."""
+"""What is reported of a log: the same each time, whole from the first record on, and each line counted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class TellChecks(Subject):
     def test_log_is_told_from_the_file_as_it_lies_there(self, bench: Bench) -> None:
-        """What is told of a session's file is what is told of its complete lines."""
+        """What is reported of a session's file is what is reported of its complete lines."""
         faults = []
         for each in self._logs(bench):
             recorder = Recorder(rewrites=self._reader.rewrites)
@@ -57,7 +57,7 @@ class TellChecks(Subject):
         no_faults("an unfinished line", faults)
 
     def test_prefix_law_holds(self, bench: Bench) -> None:
-        """What is told of the log up to any record stays true of the whole log (architecture, prefix law)."""
+        """What is reported of the log up to any record stays true of the whole log: the prefix law."""
         faults = []
         for each in self._logs(bench):
             whole = self._record(each.lines, each.place)

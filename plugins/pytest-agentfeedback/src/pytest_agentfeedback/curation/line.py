@@ -43,7 +43,7 @@ def _run(line: argparse.Namespace) -> int:
     folders = [Path(each) for each in line.folders]
     for folder in folders:
         if not (folder / "home").is_dir():
-            raise UsageError(f"{folder} is no corpus", "name a folder that has a folder `home`")
+            raise UsageError(f"{folder} is not a corpus", "name a folder that has a folder `home`")
     if line.command == "check":
         from pytest_agentfeedback.curation.checking import check
 
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         " result before you commit it.",
     )
     add.add_argument("ref", metavar="harness:id", help="as agentfeedback sessions list shows it")
-    add.add_argument("--home", metavar="DIR", help="the home the stores lie below (default: yours)")
+    add.add_argument("--home", metavar="DIR", help="the home the stores are below (default: yours)")
     add.add_argument(
         "--to", metavar="DIR", default="corpus", help="where corpora lie (%(default)s)"
     )

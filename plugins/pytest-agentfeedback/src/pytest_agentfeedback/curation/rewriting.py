@@ -17,14 +17,17 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @frozen
 class Rewriting:
-    """`strings` is asked for each string, names of members included; the values of members of which
-    `empties(name)` is true and that are no strings are emptied."""
+    """What becomes of the strings and values of a line.
+
+    `strings` is asked for each string, names of members included; the values of members of which
+    `empties(name)` is true and that are not strings are emptied.
+    """
 
     strings: Change
     empties: Callable[[str], bool]
 
     def line(self, line: bytes) -> bytes:
-        """The line rewritten; what is no JSON is rewritten as one text."""
+        """The line rewritten; what is not JSON is rewritten as one text."""
         try:
             text = line.decode()
         except UnicodeDecodeError:
@@ -32,7 +35,7 @@ class Rewriting:
         return self.json(text).encode() if is_json(text) else self.plain(line)
 
     def plain(self, content: bytes) -> bytes:
-        """A text that is no JSON, rewritten."""
+        """A text that is not JSON, rewritten."""
         text = content.decode("utf-8", "surrogateescape")
         return self.strings(None, text).encode("utf-8", "surrogateescape")
 

@@ -1,4 +1,4 @@
-"""What of a harness' log is no part of a corpus: texts the vendor wrote for the model, and bookkeeping. Pure.
+"""What of a harness' log is not part of a corpus: texts the vendor wrote for the model, and bookkeeping. Pure.
 
 One function per harness takes a decoded record and gives what stays of it, None for nothing; the
 input may be changed. A harness without one keeps everything.

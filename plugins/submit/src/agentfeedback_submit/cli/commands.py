@@ -139,7 +139,7 @@ With --context-from time, harness, model and project come from the session, and 
         "remove the content of reports for good",
         "<id or uid>...",
         flags=(Flag("yes", "bool", "really: this cannot be taken back"), _JSON, *_MODE),
-        about="""A tombstone stays: id, key and hash, so that the same report is not filed anew.
+        about="""A tombstone stays: id, key and hash, so that the same report is not filed again.
 
  agentfeedback redact 12 --yes""",
         target="agentfeedback_submit.cli.triage:run_redact",

@@ -123,7 +123,7 @@ def _request(line: Parsed, host: Host) -> Request:
 def _entry(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
-        raise UsageError(f'--context "{text}" is no key=value', "give both")
+        raise UsageError(f'--context "{text}" is not a key=value', "give both")
     return name, value
 
 

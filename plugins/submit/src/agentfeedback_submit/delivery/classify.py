@@ -16,8 +16,11 @@ _DIGITS = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 @frozen
 class Classification:
-    """`reason` is a word of the outcome line; `waits` when the report is held back for a time, `stops`
-    when nothing else sent there now would fare better."""
+    """What an answer means for the report that was sent.
+
+    `reason` is a word of the outcome line; `waits` when the report is held back for a time, `stops`
+    when nothing else sent there now would fare better.
+    """
 
     action: Action
     reason: str = ""

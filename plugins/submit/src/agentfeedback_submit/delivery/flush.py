@@ -24,8 +24,11 @@ Tell = Callable[[Line], None]
 
 @define(eq=False)
 class Flushed:
-    """What one pass did. `pending` are the entries left for this destination; those of them that
-    had to wait are `deferred`."""
+    """What one pass did.
+
+    `pending` are the entries left for this destination; those of them that had to wait are
+    `deferred`.
+    """
 
     flushed: int = 0
     duplicates: int = 0

@@ -141,7 +141,7 @@ class Inbox:
             if self.now() - seen.st_mtime < _UNFINISHED:
                 self.done.pending += 1
             else:
-                self._reject(name, seen, "it is no JSON object")
+                self._reject(name, seen, "it is not a JSON object")
             return
         try:
             body = Body.of(adopted_data)

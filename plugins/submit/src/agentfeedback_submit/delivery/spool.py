@@ -26,7 +26,7 @@ from agentfeedback_submit.delivery.spool_entry import (
     written,
 )
 
-#: Nanoseconds after which a claim is another's for the taking, and a file left over is removed.
+#: Nanoseconds after which a claim is stale, and a file left over is removed.
 CLAIM, REJECTED_AGE, TEMPORARY_AGE = 60 * 10**9, 30 * 86_400 * 10**9, 86_400 * 10**9
 #: Larger than any entry with a body that is taken.
 _LARGEST = 16 << 20
@@ -109,7 +109,7 @@ class Spool:
     def release(self, held: Claim, entry: SpoolEntry | None = None) -> None:
         """Give an entry back, as it is or with new members."""
         if not os.path.lexists(held.path):
-            return  # this process slept over its claim, and another has the entry
+            return  # our claim expired and another process took the entry
         if entry is not None:
             # Without room for the new members the entry is kept as it was.
             with suppress(OSError):

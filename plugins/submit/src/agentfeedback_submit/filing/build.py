@@ -1,6 +1,6 @@
 """One body out of flags, JSON and collected facts. Pure.
 
-Members that nobody overrides keep their bytes: numbers, escapes, white space and what is no UTF-8.
+Members that nobody overrides keep their bytes: numbers, escapes, white space and what is not UTF-8.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class _Merge:
             payload = self._members_of("payload")
             if payload is None:
                 raise UsageError(
-                    "the payload on stdin is no object", "leave out the flags that add to it"
+                    "the payload on stdin is not an object", "leave out the flags that add to it"
                 )
             payload.update((name, quoted(value)) for name, value in flags.items())
             self.raw["payload"] = _object(payload)
@@ -128,7 +128,7 @@ class _Merge:
             if not (facts.context or facts.over_context or flags):
                 return
             raise UsageError(
-                "the context on stdin is no object, so nothing can be added to it",
+                "the context on stdin is not an object, so nothing can be added to it",
                 "pass an object of strings",
             )
         merged = {name: quoted(value) for name, value in facts.context.items()} | given
@@ -167,7 +167,7 @@ class _Merge:
             self._set("key", self.facts.new_key)
         key = _value(self.raw["key"])
         if not isinstance(key, str):
-            raise Unsendable("invalid_body", "the key is no string")
+            raise Unsendable("invalid_body", "the key is not a string")
         return trimmed(key)
 
     def _read(self, json: bytes) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A server asked over HTTP: one request, one answer, never later than its time.
 
-Every answer is a `ApiResponse`, and so is none: `reply.unanswered`. What a reply holds of the server's
+A missing answer is also an `ApiResponse`: `reply.unanswered`. What a reply holds of the server's
 text never holds the key, even where the server sends it back.
 """
 

@@ -49,8 +49,10 @@ def server_of(
         base = base_url(url.value)
     except ValueError as error:
         if url.source == "flag":
-            raise UsageError(f"--server is no server URL: {error}", _EXAMPLE) from None
-        raise ClientSetupError(f"the configured url is no server URL: {error}", _EXAMPLE) from None
+            raise UsageError(f"--server is not a server URL: {error}", _EXAMPLE) from None
+        raise ClientSetupError(
+            f"the configured url is not a server URL: {error}", _EXAMPLE
+        ) from None
     if not key.value:
         raise ClientSetupError(
             "a server is configured and no key",
