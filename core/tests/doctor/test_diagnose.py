@@ -172,10 +172,10 @@ def test_broken_database_is_a_problem(doctor: Doctor) -> None:
     foreign.close()
     cases["foreign"] = (
         (doctor.home / "foreign.db").read_bytes(),
-        "no database of agentfeedback",
+        "not a database of agentfeedback",
         "move the file away",
     )
-    cases["text"] = (b"hello\n" * 1000, "no database of agentfeedback", "move the file away")
+    cases["text"] = (b"hello\n" * 1000, "not a database of agentfeedback", "move the file away")
     newer = Database(str(doctor.home / "newer.db"), "session state")
     with newer.writing() as connection:
         connection.execute("UPDATE schema_version SET version = 99")

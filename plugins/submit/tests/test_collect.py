@@ -245,6 +245,7 @@ def test_odd_repositories_tell_what_they_can(tmp_path: Path) -> None:
         ("https://u:p#/?s@h.org/b", "https://h.org/b", "b"),
         ("https://[::1]:80/a/b?u=c@d#e", "https://[::1]:80/a/b", "b"),
         ("https://h.org:80/@scope/b", "https://h.org:80/@scope/b", "b"),
+        ("https://u:X@:/Y@h.org/b", "https://h.org/b", "b"),
         ("h.org/b?token=1#x", "h.org/b", "b"),
         ("/home/u/src/b#x", "~/src/b", "b"),
     ],

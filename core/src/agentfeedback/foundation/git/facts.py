@@ -25,7 +25,7 @@ _LIMIT = 1 << 20
 _PACKED_LIMIT = 16 << 20
 _TAGS = 4096
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-_HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::[0-9]*)?", re.DOTALL | re.ASCII)
+_HOST = re.compile(r"(?:\[[^\]]*\]|[^:]+)(?::[0-9]*)?", re.DOTALL | re.ASCII)
 _SCP = re.compile(r"(?:[^/@:]*@)?(\[[^\]]*\]|[^/~.:][^/:]*):(.*)", re.DOTALL)
 _STATUS = ("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
 #: How the files of a work tree are stored: git compares wrongly without these.
@@ -81,7 +81,8 @@ def shown_remote(url: str, home: str) -> str:
         return f"{scp[1]}:{scp[2]}" if scp else below_home(_cut(url), home)
     authority, slash, path = rest.partition("/")
     _, at, host = authority.rpartition("@")
-    if _HOST.fullmatch(_cut(host)) and (host or not at):
+    host_only = _cut(host)
+    if _HOST.fullmatch(host_only) or not (host_only or at):
         rest = host + slash + path
     else:
         rest = rest.rpartition("@")[2]

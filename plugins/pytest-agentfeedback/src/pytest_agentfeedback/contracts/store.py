@@ -22,7 +22,9 @@ def _name(digested: Digested) -> tuple[str, str]:
 
 
 class WatermarkStoreContract:
-    """Every promise of a `WatermarkStore`, as a test. Say how one is made:
+    """Every promise of a `WatermarkStore`, as a test.
+
+    Say how one is made:
 
     ```python
     class TestTeamStore(WatermarkStoreContract):
