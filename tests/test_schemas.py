@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import shutil
 from collections.abc import Callable
@@ -30,11 +30,7 @@ UID = "01a22c67-3499-7dba-a585-e5b41f2f9e22"
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", FOLDER / "generate.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return importlib.import_module("docs.reference.schemas.generate")
 
 
 def test_the_files_are_what_the_generator_writes(generator: ModuleType) -> None:
