@@ -7,7 +7,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.state.watermark import LogStatus, NotDigested, SessionRow, compare
+from agentfeedback.state.watermark import LogStatus, NotDigested, SessionRow, StorageOnly, compare
 
 DIGESTED = SessionRow(
     "codex", "s1", "/srv/app/s1.jsonl", mtime=5, size=100, head="aa", digested_at=7
@@ -102,3 +102,17 @@ def test_the_refusal_to_mark_names_the_session_and_the_remedy() -> None:
     text = "codex:s1: session not digested: codex:s1; run sessions digest on it first"
     assert text == str(NotDigested("codex", "s1"))
     assert 1 == NotDigested("codex", "s1").exit_status
+
+
+@pytest.mark.parametrize("error", [NotDigested, StorageOnly])
+def test_the_refusal_names_its_session(error: type[NotDigested]) -> None:
+    """Harness, id and ref are members, so that a caller need not read the text."""
+    refused = error("codex", "s1")
+    assert (refused.harness, refused.session_id, refused.ref) == ("codex", "s1", "codex:s1")
+
+
+def test_sessions_that_are_only_stored_have_no_remedy() -> None:
+    """Nothing anybody could run would make them markable."""
+    refused = StorageOnly("cursor", "s1")
+    assert (refused.problem, refused.remedy) == ("cursor sessions are storage only", "")
+    assert refused.args == ("cursor sessions are storage only", "")
