@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib import metadata
 from pathlib import Path
 
+import grimp
 import pytest
 
 from tests.support import ROOT
@@ -29,6 +32,7 @@ OWN = {
 PURE = [
     "digest.build",
     "digest.caps",
+    "digest.complaints",
     "digest.detect",
     "foundation.canonical",
     "foundation.json_text",
@@ -208,3 +212,47 @@ def test_member_declares_what_it_imports_and_ships_the_licence(member: Path) -> 
     assert missing == set()
     assert (member / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     assert (member / project["readme"]).is_file()
+
+
+LINTER = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+
+
+def test_the_contracts_name_every_package() -> None:
+    """The packages that import-linter looks at are those of the members, and so are the independent readers."""
+    assert LINTER["root_packages"] == sorted(OWN)
+    (independent,) = (each for each in LINTER["contracts"] if each["type"] == "independence")
+    assert independent["modules"] == sorted({path.relative_to(ROOT).parts[3] for path in READERS})
+
+
+def test_the_contracts_hold() -> None:
+    """Who may import whom, inside the core and between the distributions, imports for type checkers included."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert f"Contracts: {len(LINTER['contracts'])} kept, 0 broken." in done.stdout
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    """There is no circle anywhere, imports for type checkers included."""
+    graph = grimp.build_graph(*LINTER["root_packages"])
+    order = TopologicalSorter(
+        {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    )
+    order.prepare()  # raises CycleError, which names the circle
+
+
+def test_the_core_has_few_rooms() -> None:
+    """At most ten modules directly in the package; everything else has a floor."""
+    assert len(list(CORE.glob("*.py"))) <= 10
+    assert {path.name for path in CORE.iterdir() if (path / "__init__.py").is_file()} == {
+        name.strip()
+        for contract in LINTER["contracts"]
+        if contract["name"] == "floors of the core"
+        for layer in contract["layers"]
+        for name in layer.split("|")
+    }
