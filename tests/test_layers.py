@@ -32,6 +32,7 @@ OWN = {
 PURE = [
     "digest.build",
     "digest.caps",
+    "digest.complaint_tables",
     "digest.complaints",
     "digest.detect",
     "foundation.canonical",
