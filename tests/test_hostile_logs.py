@@ -149,11 +149,13 @@ def test_lone_surrogates_reach_no_output(machine: Machine) -> None:
         ),
         b'{"type":"assistant","message":{"content":"said %s"}}',
     ]
-    machine.claude("s1", [text.replace(b"%s", odd.encode()) for text in lines])
+    written = [text.replace(b"%s", odd.encode()) for text in lines]
+    machine.claude("s1", written)
     item = listed(machine)
     assert (item["project"], item["counts"]["tool_errors"]) == (f"/p/{FFFD}", 1)
     found = digest(machine)
-    assert [event["span"] for event in found["events"]] == [f"u{FFFD}", ""]
+    no_uuid = len(written[0]) + 1  # an entry without one has its byte offset as its span
+    assert [event["span"] for event in found["events"]] == [f"u{FFFD}", f"L{no_uuid}"]
     assert found["events"][0]["summary"] == f"x {FFFD} y"
     assert (found["events"][1]["tool"], found["events"][1]["excerpt"]) == (
         f"N{FFFD}",

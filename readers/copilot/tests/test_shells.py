@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentfeedback_copilot.lines import Data, Result, ShellExecution
@@ -193,6 +193,37 @@ def test_an_interrupted_call_stays_interrupted(log: Events) -> None:
     assert ended(log.calls()) == [("interrupted", None)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "status"), [("denied-by-rules", "denied"), ("cancelled", "interrupted")]
+)
+def test_a_call_that_a_permission_ended_does_not_end_again(
+    log: Events, kind: str, status: str
+) -> None:
+    """A completion that left a command running, and how that ended, change no status that a permission gave."""
+    log.start("c1")
+    log.permission(kind, "c1")
+    log.complete(STARTED.format("w1"))
+    notified(log, 4)
+    assert ended(log.calls()) == [(status, None)]
+
+
+@pytest.mark.parametrize("kind", ["denied-by-rules", "cancelled", "abort"])
+def test_a_read_that_did_not_count_leaves_the_failure_to_the_notification(
+    log: Events, kind: str
+) -> None:
+    """A call ended by a permission or an abort has no exit code, so the call that left the command running fails."""
+    background(log)
+    log.start("c2", "read_bash", arguments={"shellId": "w1"})
+    if kind == "abort":
+        log.add("abort", {"reason": "user_abort"})
+    else:
+        log.permission(kind, "c2")
+    log.complete("dying\n" + CLOSED.format("w1"), "c2")
+    notified(log, 3)
+    status = "denied" if kind == "denied-by-rules" else "interrupted"
+    assert ended(log.calls()) == [("error", 3), (status, None)]
+
+
 @pytest.mark.parametrize("code", [1 << 63, -(1 << 63) - 1, 1 << 64, 10**4000])
 def test_an_exit_code_beyond_64_bits_counts_as_absent(log: Events, code: int) -> None:
     """Told by the record or by the closing line, it decides nothing; the line is not output either way."""
@@ -320,6 +351,14 @@ def failures(timeline: Timeline, start: int = 0) -> list[tuple[Any, ...]]:
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(
+    [
+        ("start", "c1", "bash", "w1"),
+        ("permission", "c1", "denied-by-rules"),
+        ("complete", "c1", STARTED, "w1"),
+        ("notified", 4, "w1"),
+    ]
+)
 @given(st.lists(HAPPENS, max_size=9))
 def test_each_failure_is_told_once(
     log: Events, tell: Callable[[bytes], Timeline], happened: list[tuple[Any, ...]]

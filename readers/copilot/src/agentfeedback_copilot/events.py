@@ -24,11 +24,13 @@ _NOTHING = Data()
 class _Called(NamedTuple):
     """What decides how the result of a call is read.
 
-    `shell`: its tool runs commands in a shell. `reads`: the shell whose output it shows.
+    `shell`: its tool runs commands in a shell. `reads`: the shell whose output it shows. `ended`: a
+    permission ended it, so that its completion decides nothing.
     """
 
     shell: bool
     reads: str | None
+    ended: bool = False
 
 
 class Events:
@@ -38,7 +40,7 @@ class Events:
         self._timeline = timeline
         #: The calls that have not completed yet.
         self._running: dict[str, _Called] = {}
-        #: By shell: the call whose command goes on in it, until how that ended is declared_paths.
+        #: By shell: the call whose command goes on in it, until how that ended is recorded.
         self._left_running: dict[str, str] = {}
 
     def tell(self, event: Event) -> None:
@@ -97,7 +99,9 @@ class Events:
         if id is None or called is None:
             return
         ended = outcome(data, shell=called.shell, reads=called.reads)
-        if ended.running is not None:
+        if called.ended:
+            pass  # what becomes of a command does not end its call a second time
+        elif ended.running is not None:
             self._left_running[ended.running] = id
         elif called.reads is not None and ended.exit_code is not None:
             self._left_running.pop(called.reads, None)  # this call is the one that failed with it
@@ -115,15 +119,23 @@ class Events:
     def _permission(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp)
         kind = (data.result.kind if data.result is not None else None) or ""
+        id = data.tool_call_id
+        called = self._running.get(id) if id is not None else None
+        if id is None or called is None:
+            return
         if kind.startswith("denied-"):
-            self._timeline.result(data.tool_call_id, "denied")
+            self._timeline.result(id, "denied")
         elif kind == "cancelled":
-            self._timeline.result(data.tool_call_id, "interrupted")
+            self._timeline.result(id, "interrupted")
+        else:
+            return
+        self._running[id] = called._replace(ended=True)
 
     def _abort(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp)
         self._timeline.interrupt()
         self._timeline.interrupt_open(_ABORTED)
+        self._running.clear()  # what completes after it adds nothing
 
 
 _Verb = Callable[[Events, Event, Data], None]
