@@ -180,6 +180,7 @@ def test_every_key_of_the_configuration_is_documented() -> None:
         wire.Counts,
         wire.Retry,
         wire.Flagged,
+        wire.Trouble,
         wire.DigestError,
     ],
 )

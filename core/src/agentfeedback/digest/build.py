@@ -16,13 +16,15 @@ from agentfeedback.digest.caps import Caps, Part, fitting
 from agentfeedback.digest.detect import Detector, is_event
 from agentfeedback.foundation import times as moment
 from agentfeedback.reading.reader import Session
-from agentfeedback.reading.timeline import Call, Entry, Timeline
+from agentfeedback.reading.timeline import Call, Entry, Timeline, Trouble
 from agentfeedback.scrub import Scrubber
 from agentfeedback.wire.encode import plain
 from agentfeedback.wire.records import Digest, Event
 
 #: Findings of these detectors are members of a digest themselves; those of any other stand under `findings`.
 OWN_MEMBERS = ("retries", "denials", "flagged")
+#: The detector of the core whose findings stand under `findings`, and only where there are any.
+TROUBLES = "troubles"
 
 
 class TooLarge(Exception):
@@ -39,9 +41,9 @@ class BuiltDigest:
 
 @define(eq=False)
 class _Piece:
-    """Something shown, with the event it belongs to and its JSON."""
+    """Something shown, with what it belongs to and its JSON."""
 
-    owner: Entry | Call
+    owner: Entry | Call | Trouble
     member: str
     value: Any
 
@@ -69,7 +71,7 @@ class Digester:
             _Piece(finding.owner, detector.name, tree(plain(finding.value)))
             for detector in self._detectors
             for finding in detector.find(timeline)
-            if id(finding.owner) in shown
+            if id(finding.owner) in shown or isinstance(finding.owner, Trouble)
         ]
         frame = tree(plain(_frame(session, timeline, self._detectors)))
         whole = _assembled(frame, events, findings, truncated=False)
@@ -98,25 +100,27 @@ def _assembled(
             if dropped:
                 whole["dropped"] = dropped
     for piece in (*events, *findings):
-        members = whole if piece.member in whole else whole["findings"]
-        members[piece.member].append(piece.value)
+        members = whole if piece.member in whole else whole.setdefault("findings", {})
+        members.setdefault(piece.member, []).append(piece.value)
     return whole
 
 
 def _truncated(
     frame: dict[str, Any], events: list[_Piece], findings: list[_Piece], cap: int, end: int
 ) -> BuiltDigest:
-    sizes = {id(piece.owner): 0 for piece in events}
+    alone = (piece for piece in findings if isinstance(piece.owner, Trouble))
+    owners = list({id(piece.owner): piece.owner for piece in (*events, *alone)}.values())
+    sizes = {id(owner): 0 for owner in owners}
     for piece in (*events, *findings):
         sizes[id(piece.owner)] += len(orjson.dumps(piece.value)) + 1
-    parts = [Part(_completed(piece.owner), sizes[id(piece.owner)]) for piece in events]
+    parts = [Part(_completed(owner), sizes[id(owner)]) for owner in owners]
 
     def selected(kept: frozenset[int], dropped: int) -> dict[str, Any]:
-        owners = {id(events[index].owner) for index in kept}
+        shown = {id(owners[index]) for index in kept}
         return _assembled(
             frame,
-            (piece for index, piece in enumerate(events) if index in kept),
-            (piece for piece in findings if id(piece.owner) in owners),
+            (piece for piece in events if id(piece.owner) in shown),
+            (piece for piece in findings if id(piece.owner) in shown),
             truncated=True,
             dropped=dropped,
         )
@@ -137,7 +141,9 @@ def smallest(session: Session) -> int:
 
 def _frame(session: Session, timeline: Timeline, detectors: Sequence[Detector]) -> Digest:
     extra: dict[str, list[Any]] = {
-        detector.name: [] for detector in detectors if detector.name not in OWN_MEMBERS
+        detector.name: []
+        for detector in detectors
+        if detector.name not in OWN_MEMBERS and detector.name != TROUBLES
     }
     return Digest(
         ref=session.ref,
@@ -189,7 +195,7 @@ def _failed(session: Session, call: Call, at: str) -> Event:
     )
 
 
-def _completed(owner: Entry | Call) -> int:
+def _completed(owner: Entry | Call | Trouble) -> int:
     return owner.result_offset if isinstance(owner, Call) else owner.offset
 
 

@@ -1,8 +1,8 @@
 """Detectors: what stands out among a session's prompts and calls. Pure.
 
 A detector sees a full text once, while it is told (`mark`), and the finished timeline once
-(`find`). The core's three fill `retries`, `denials` and `flagged`; those of plugins stand under
-`findings` by their name.
+(`find`). The core's fill `retries`, `denials` and `flagged`; what its `Troubles` and the
+detectors of plugins find stands under `findings` by their name.
 """
 
 from __future__ import annotations
@@ -13,18 +13,22 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentfeedback.digest.complaints import complaints
-from agentfeedback.reading.timeline import Call, Entry, Timeline
+from agentfeedback.foundation import times as moment
+from agentfeedback.reading.timeline import Call, Entry, Timeline, Trouble
+from agentfeedback.wire import records as wire
 from agentfeedback.wire.encode import encode
-from agentfeedback.wire.records import Flagged, Retry
 
 DETECTOR_VERSION = "1"
 
 
 @frozen(eq=False)
 class Finding:
-    """A finding and the event it belongs to: it is shown when that event is, and left out with it."""
+    """A finding and what it belongs to: it is shown when that event is, and left out with it.
 
-    owner: Entry | Call
+    What belongs to a trouble is shown by itself, since a trouble is no event.
+    """
+
+    owner: Entry | Call | Trouble
     value: Any
 
 
@@ -53,7 +57,7 @@ class Retries(Detector):
             for call in entry.calls:
                 key = (call.tool, call.args_digest)
                 if call.offset >= timeline.start and (earlier := failed.get(key)) is not None:
-                    retry = Retry(call.span, earlier.span, call.tool, call.args_digest)
+                    retry = wire.Retry(call.span, earlier.span, call.tool, call.args_digest)
                     yield Finding(earlier, retry)
                 if is_event(call, timeline.start):
                     failed[key] = call
@@ -82,7 +86,18 @@ class FlaggedPhrases(Detector):
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         for entry in timeline.entries:
             for phrase in entry.marks.get(self.name, ()):
-                yield Finding(entry, Flagged(entry.span, phrase))
+                yield Finding(entry, wire.Flagged(entry.span, phrase))
+
+
+class Troubles(Detector):
+    """What failed around the calls: the provider, hooks, connections to servers of tools."""
+
+    name = "troubles"
+
+    def find(self, timeline: Timeline) -> Iterable[Finding]:
+        for trouble in timeline.troubles:
+            at = moment.digest_form(trouble.at) if trouble.at is not None else ""
+            yield Finding(trouble, wire.Trouble(trouble.kind, at, trouble.excerpt))
 
 
 class Guarded(Detector):
@@ -111,7 +126,7 @@ class Guarded(Detector):
             return ()
 
 
-CORE_DETECTORS = (Retries, Denials, FlaggedPhrases)
+CORE_DETECTORS = (Retries, Denials, FlaggedPhrases, Troubles)
 
 
 def is_event(call: Call, start: int) -> bool:

@@ -23,13 +23,15 @@ def usable_format(format: Format) -> None:
 
 def usable_detector(detector: Detector) -> None:
     """A detector whose findings have a name of their own in a digest."""
-    from agentfeedback.digest.detect import Detector
+    from agentfeedback.digest.detect import Detector, Troubles
     from agentfeedback.wire.records import Digest
 
     if not isinstance(detector, Detector) or not detector.name:
         raise TypeError("not a detector")
     if detector.name in {member.name for member in fields(Digest)}:
         raise ValueError(f"{detector.name} is a member of every digest")
+    if detector.name == Troubles.name and not isinstance(detector, Troubles):
+        raise ValueError(f"{detector.name} is a detector of the core")
 
 
 def usable_section(section: Any) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         value,
     )
     from agentfeedback.reading.refs import valid_id
-    from agentfeedback.reading.sink import Sink, Status
+    from agentfeedback.reading.sink import Sink, Status, TroubleKind
     from agentfeedback.reading.sqlite.database import CHANGED, Snapshot, SqliteSnapshots, Stale
 
 _MODULES = {
@@ -63,6 +63,7 @@ _MODULES = {
     "SqliteSnapshots": "agentfeedback.reading.sqlite.database",
     "Stale": "agentfeedback.reading.sqlite.database",
     "Status": "agentfeedback.reading.sink",
+    "TroubleKind": "agentfeedback.reading.sink",
     "StoreState": "agentfeedback.reading.reader",
     "UnreadableLog": "agentfeedback.reading.log",
     "conform": "agentfeedback.reading.record",
@@ -103,6 +104,7 @@ __all__ = [
     "Stale",
     "Status",
     "StoreState",
+    "TroubleKind",
     "UnreadableLog",
     "conform",
     "declared_paths",

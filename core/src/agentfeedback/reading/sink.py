@@ -14,6 +14,8 @@ from agentfeedback.foundation import times as moment
 from agentfeedback.wire.records import Counts
 
 Status = Literal["ok", "error", "denied", "interrupted"]
+#: What failed around the calls: the model's provider, a hook, or the connection to a server of tools.
+TroubleKind = Literal["provider", "hook", "connection"]
 
 
 #: How many times are noted at once.
@@ -27,7 +29,8 @@ class Sink:
 
     `entry` opens an entry; `prompt`, `said`, `call` and `interrupt` speak of it. `result`, `refine`
     and `interrupt_open` speak of earlier calls, `rewrite` makes an earlier entry current again,
-    `note` tells facts outside any entry, `unparsed` that a record is not of the format. A record
+    `note` tells facts outside any entry, `trouble` that something around the calls failed,
+    `unparsed` that a record is not of the format. A record
     about which nothing is said is parsed and no entry.
     """
 
@@ -96,6 +99,13 @@ class Sink:
         if cwd.startswith("/") and "\0" not in cwd:
             self.cwds[cwd] = None
             self.cwd = cwd
+
+    def trouble(self, kind: TroubleKind, text: str, time: str | int | None = None) -> None:
+        """Something around the calls failed, in the words that the harness recorded.
+
+        It belongs to no entry, opens none and counts nothing. `time` is as in `note`, and is not
+        taken for a time of the session: a record that is an entry gives its time itself.
+        """
 
     # -- verbs ---------------------------------------------------------------------------------
 

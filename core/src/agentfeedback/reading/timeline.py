@@ -14,7 +14,7 @@ from typing import Literal
 from attrs import define, field
 
 from agentfeedback.reading.args_digest import args_digest, is_own
-from agentfeedback.reading.sink import BATCH, Sink, Status, parsed
+from agentfeedback.reading.sink import BATCH, Sink, Status, TroubleKind, parsed
 from agentfeedback.wire.records import Counts
 
 #: Words about a full text while it is at hand, by detector name.
@@ -67,6 +67,16 @@ class Entry:
 
 
 @define(eq=False)
+class Trouble:
+    """Something around the calls that failed; `at` is in nanoseconds since the epoch."""
+
+    offset: int
+    at: int | None
+    kind: TroubleKind
+    excerpt: str
+
+
+@define(eq=False)
 class Watched:
     """The facts of the entry asked for by `--context-from`."""
 
@@ -98,6 +108,7 @@ class Timeline(Sink):
         self.size = 0
         self.model = ""
         self.entries: list[Entry] = []
+        self.troubles: list[Trouble] = []
         self.watched: Watched | None = None
         self._clip = clip
         self._mark = mark
@@ -145,6 +156,11 @@ class Timeline(Sink):
         super().note(time, cwd)
         if model:
             self.model = model
+
+    def trouble(self, kind: TroubleKind, text: str, time: str | int | None = None) -> None:
+        if self.offset >= self.start:
+            excerpt = self._clip(text, EXCERPT_BYTES)
+            self.troubles.append(Trouble(self.offset, parsed(time), kind, excerpt))
 
     def entry(
         self,

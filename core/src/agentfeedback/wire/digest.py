@@ -43,11 +43,19 @@ class Flagged:
 
 
 @define(eq=False)
+class Trouble:
+    kind: str
+    at: str = omitted("")
+    excerpt: str = omitted("")
+
+
+@define(eq=False)
 class Digest:
     """The digest of one session; `from_offset` is in bytes.
 
     `dropped` are events that are left out for good: one record completed more of them than fit.
-    `findings` holds what detectors of plugins report, by detector name; it is there only when one is installed.
+    `findings` holds what else detectors report, by detector name: `Trouble` objects under `troubles`
+    where there are any, and what those of installed plugins find. It is left out when it has no member.
     """
 
     ref: str

@@ -13,7 +13,15 @@ from agentfeedback.foundation.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentfeedback.wire.digest import Digest, DigestError, DigestRun, Event, Flagged, Retry
+    from agentfeedback.wire.digest import (
+        Digest,
+        DigestError,
+        DigestRun,
+        Event,
+        Flagged,
+        Retry,
+        Trouble,
+    )
     from agentfeedback.wire.installed import InstalledPlugin, Plugins, Wiring
     from agentfeedback.wire.listing import (
         STATES,
@@ -48,6 +56,7 @@ _MODULES = {
     "State": "agentfeedback.wire.listing",
     "Status": "agentfeedback.wire.listing",
     "Store": "agentfeedback.wire.listing",
+    "Trouble": "agentfeedback.wire.digest",
     "Wiring": "agentfeedback.wire.installed",
 }
 __all__ = [
@@ -70,6 +79,7 @@ __all__ = [
     "State",
     "Status",
     "Store",
+    "Trouble",
     "Wiring",
 ]
 __getattr__ = lazy_names(__name__, _MODULES)

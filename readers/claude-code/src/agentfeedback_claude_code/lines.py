@@ -38,8 +38,15 @@ class Origin(Record):
     kind: str | None = None
 
 
+class BlockingError(Record, rename="camel"):
+    """What a hook that objected said."""
+
+    blocking_error: str | None = None
+
+
 class Attachment(Record, rename="camel"):
     type: str | None = None
+    blocking_error: BlockingError | None = None
     command_mode: str | None = None
     is_meta: bool | None = None
     origin: Origin | None = None
@@ -68,8 +75,20 @@ class Progress(Record):
     type: str | None = None
 
 
+class ApiError(Record):
+    """The `error` of a `system` line about a request that is tried again."""
+
+    message: str | None = None
+    formatted: str | None = None
+
+
 class Line(Record, rename="camel"):
     type: str | None = None
+    subtype: str | None = None
+    #: The harness says with this message that the provider answered with an error.
+    is_api_error_message: bool | None = None
+    error: Raw = Raw()
+    hook_errors: Raw = Raw()
     uuid: str | None = None
     #: `null` where a conversation starts; absent in lines that belong to none.
     parent_uuid: Raw = Raw()

@@ -6,8 +6,10 @@ from agentfeedback.reading import Sink, decoder, value
 from agentfeedback_claude_code.calls import Calls
 from agentfeedback_claude_code.history import History
 from agentfeedback_claude_code.lines import (
+    ApiError,
     Attachment,
     Block,
+    BlockingError,
     Input,
     Line,
     Message,
@@ -38,6 +40,8 @@ _TYPED = (None, "typed", "queued", "sdk")
 
 _TEXT = str | None
 _PROGRESS = Progress | None
+_API_ERROR = ApiError | None
+_ERRORS = list[str] | None
 
 _known_input = decoder(Input)
 
@@ -73,6 +77,8 @@ class Transcript:
                 message.id, of_the_model=not (synthetic or line.is_sidechain)
             )
             self._assistant(message, synthetic=synthetic)
+            if line.is_api_error_message and self._history.time is None:
+                self._timeline.trouble("provider", text_of(message.content), line.timestamp)
             return
         self._timeline.entry(line.uuid or None, line.timestamp, line.cwd)
         if kind == "user" and message is not None:
@@ -92,6 +98,8 @@ class Transcript:
             self._attachment(line, line.attachment)
         elif kind == "queue-operation":
             self._operation(line)
+        elif kind == "system":
+            self._system(line)
         elif kind == "progress":
             progress = value(line.data, _PROGRESS)
             if progress is not None and progress.type == "agent_progress":
@@ -144,9 +152,23 @@ class Transcript:
             elif not line.is_compact_summary:
                 self._notice(text)
 
+    def _system(self, line: Line) -> None:
+        """The harness's notes: a request that failed and is tried again, hooks of a turn's end that failed."""
+        if line.subtype == "api_error":
+            error = value(line.error, _API_ERROR) or ApiError()
+            self._timeline.trouble(
+                "provider", error.formatted or error.message or "", line.timestamp
+            )
+        elif line.subtype == "stop_hook_summary":
+            for failure in value(line.hook_errors, _ERRORS) or ():
+                self._timeline.trouble("hook", failure, line.timestamp)
+
     def _attachment(self, line: Line, attachment: Attachment) -> None:
         """What was typed while the harness was busy reaches the model as an attachment; so do notices."""
         content, mode = attachment.prompt, attachment.command_mode
+        if attachment.type == "hook_blocking_error":
+            objection = attachment.blocking_error or BlockingError()
+            self._timeline.trouble("hook", objection.blocking_error or "", line.timestamp)
         if attachment.type != "queued_command" or not content or line.is_sidechain:
             return
         if mode == "task-notification":

@@ -53,6 +53,8 @@ class Rollout:
                 span = payload.call_id or None
         elif kind == "event_msg":
             verb = _EVENTS.get(payload.type)
+            if payload.type in _FAILED:
+                self._timeline.trouble("provider", payload.message or "", line.timestamp)
             item = payload.item
             if item is not None and item.type == "UserMessage" and verb is Rollout._item:
                 span = None if self._prompts.names(item.id) else item.id or None
@@ -245,6 +247,8 @@ class Rollout:
         self._timeline.interrupt_open()
 
 
+#: Events that say the model's provider failed: the turn ends with it, or the stream is opened again.
+_FAILED = ("error", "stream_error")
 _Verb = Callable[[Rollout, Payload], None]
 _ItemVerb = Callable[[Rollout, Item, Payload], None]
 _SpokenVerb = Callable[[Rollout, Spoken], None]

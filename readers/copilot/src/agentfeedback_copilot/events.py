@@ -131,6 +131,16 @@ class Events:
             return
         self._running[id] = called._replace(ended=True)
 
+    def _session_error(self, event: Event, data: Data) -> None:
+        self._timeline.entry(event.id or None, event.timestamp)
+        self._timeline.trouble("provider", data.message or "", event.timestamp)
+
+    def _hook_ended(self, event: Event, data: Data) -> None:
+        self._timeline.entry(event.id or None, event.timestamp)
+        if data.success is False:
+            message = data.error.message if data.error is not None else None
+            self._timeline.trouble("hook", message or "", event.timestamp)
+
     def _abort(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp)
         self._timeline.interrupt()
@@ -150,6 +160,8 @@ _VERBS: dict[str | None, _Verb] = {
     "tool.execution_complete": Events._complete,
     "permission.completed": Events._permission,
     "abort": Events._abort,
+    "session.error": Events._session_error,
+    "hook.end": Events._hook_ended,
     "system.notification": Events._notification,
 }
 

@@ -44,6 +44,8 @@ class Data(Record, rename="camel"):
     success: bool | None = None
     result: Result | None = None
     error: Problem | None = None
+    #: Of a `session.error`.
+    message: str | None = None
     shell_execution: ShellExecution | None = None
     kind: Raw = Raw()
 

@@ -20,7 +20,7 @@ _LATEST = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_creat
 _PARTS = "SELECT id, data FROM part WHERE message_id = ? AND +session_id = ? ORDER BY id"
 
 _MESSAGE: Shape = {
-    "error": {"name": None},
+    "error": {"data": {"message": None}, "name": None},
     "id": None,
     "kind": None,
     "modelID": None,
@@ -112,8 +112,13 @@ class Path(Record):
     cwd: str | None = None
 
 
+class Told(Record):
+    message: str | None = None
+
+
 class Failure(Record):
     name: str | None = None
+    data: Told | None = None
 
 
 class Metadata(Record):
@@ -178,6 +183,15 @@ def _tell(group: Group[Line], timeline: Sink) -> None:
                 timeline.said(line.typed)
 
 
+#: Errors of a message that are the provider's; others say too little about what failed.
+_OF_THE_PROVIDER = (
+    "APIError",
+    "ContextOverflowError",
+    "MessageOutputLengthError",
+    "ProviderAuthError",
+)
+
+
 def _tell_message(line: Line, group: Group[Line], timeline: Sink) -> None:
     time = times.milliseconds(line.time.created) if line.time is not None else None
     if line.role != "assistant":
@@ -192,6 +206,9 @@ def _tell_message(line: Line, group: Group[Line], timeline: Sink) -> None:
         outcomes = (outcome(part) for part in group.lines if part.type == "tool")
         if not any(found is not None and found[0] == "interrupted" for found in outcomes):
             timeline.interrupt()
+    elif line.error is not None and line.error.name in _OF_THE_PROVIDER:
+        told = line.error.data.message if line.error.data is not None else None
+        timeline.trouble("provider", told or line.error.name, time)
 
 
 def _tell_call(line: Line, timeline: Sink) -> None:

@@ -186,6 +186,10 @@ class Line(Laid):
     data: Raw = Raw()
 
 
+#: How the error of a message starts in the second engine when the provider answered with one.
+_REFUSED = "Provider request failed with "
+
+
 def tell(log: Log, timeline: Sink) -> None:
     """Tell what a virtual log says."""
     message = Line()
@@ -227,6 +231,14 @@ def _tell_answer(line: Line, timeline: Sink) -> None:
             interrupted = interrupted or status == "interrupted"
     if not interrupted and line.error is not None and line.error.message == TURN_INTERRUPTED:
         timeline.interrupt()
+    elif line.error is not None and _is_of_the_provider(line.error):
+        timeline.trouble("provider", line.error.message or line.error.type or "", _at(line.time))
+
+
+def _is_of_the_provider(error: Failure) -> bool:
+    """Whether a message failed by the provider: its type says so, or the words of an engine without types."""
+    kind, told = error.type or "", error.message or ""
+    return kind.startswith("provider.") or (kind == "unknown" and told.startswith(_REFUSED))
 
 
 def _tell_part(line: Line, timeline: Sink, message: Line) -> None:
