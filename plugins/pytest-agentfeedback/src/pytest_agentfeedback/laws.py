@@ -75,6 +75,8 @@ def count_faults(tallied: Counts, told: Counts) -> list[str]:
 
 
 def _prefix(part: Recording, whole: Recording, cut: int) -> Iterator[str]:
+    if part.troubles != tuple(each for each in whole.troubles if each[0] < cut):
+        yield f"troubles {part.troubles}, in the whole {whole.troubles}"
     if part.unparsed != tuple(offset for offset in whole.unparsed if offset < cut):
         yield f"unparsed records {part.unparsed}, in the whole {whole.unparsed}"
     if part.cwds != whole.cwds[: len(part.cwds)]:

@@ -59,10 +59,13 @@ class Recording:
     counts: Counts
     #: Results told: (offset, id of the call, whether that call was known).
     results: tuple[tuple[int, str | None, bool], ...]
+    #: Troubles told: (offset, time, kind, text).
+    troubles: tuple[tuple[int, int | None, str, str], ...]
 
     def facts(self) -> tuple[object, ...]:
         """Everything but the counts, which have no equality of their own."""
-        return self.entries, self.unparsed, self.cwds, self.cwd, self.first, self.last, self.model
+        log = self.entries, self.unparsed, self.troubles
+        return *log, self.cwds, self.cwd, self.first, self.last, self.model
 
 
 class Recorder(Timeline):
@@ -103,6 +106,7 @@ class Recorder(Timeline):
             self.model,
             self.counts(),
             tuple(self._results),
+            tuple((each.offset, each.at, each.kind, each.excerpt) for each in self.troubles),
         )
 
     def entry(
@@ -188,7 +192,11 @@ def shifted(recording: Recording, start: int, by: int) -> Recording:
         )
         for entry in recording.entries
     )
-    return evolve(recording, entries=entries, unparsed=tuple(map(move, recording.unparsed)))
+    troubles = tuple(
+        (move(offset), at, kind, text) for offset, at, kind, text in recording.troubles
+    )
+    unparsed = tuple(map(move, recording.unparsed))
+    return evolve(recording, entries=entries, unparsed=unparsed, troubles=troubles)
 
 
 def _told(call: Call) -> ToldCall:
