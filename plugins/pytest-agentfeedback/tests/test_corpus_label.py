@@ -126,6 +126,23 @@ def test_person_gives_back_what_was_taken(site):
     assert "2 labels added" in person.seen
 
 
+def test_session_without_times_comes_first(site):
+    """A session that records no time is labelled like any other, before those that do."""
+    timed = site.corpus / "home/.tiny/s1.jsonl"
+    records = [json.loads(line) for line in timed.read_text().splitlines()]
+    for record in records:
+        del record["time"]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    timed.with_name("s9.jsonl").write_text(lines)
+
+    person = Person(site, "corpus/tiny")
+    person.asked(KEY).types("g").asked(NOTE).types("the target is gone").asked(KEY).types("q")
+    status = person.waits()
+
+    assert status == 0, person.seen
+    assert labels.load(site.labels)[0].name == "s9#c1"
+
+
 def test_note_is_required_and_keys_are_checked(site):
     """A key that is none, and an empty note, are asked for once more."""
     without(site, "s1#c3")

@@ -170,7 +170,7 @@ def _order(laid: Laid) -> Order:
 
 
 def _sessions(laid: Laid) -> list[str]:
-    return sorted(laid.digests, key=lambda each: (laid.digests[each]["start"] or "", each))
+    return sorted(laid.digests, key=lambda each: (laid.digests[each].get("start", ""), each))
 
 
 def placed(before: Sequence[Label], given: Sequence[Label], order: Order) -> list[Label]:
