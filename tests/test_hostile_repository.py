@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -208,12 +206,11 @@ def test_nor_where_the_configuration_is_taken_for_harmless(
     monkeypatch.setattr(facts, "harmless", lambda _: True)
     monkeypatch.setattr(facts, "parsed", lambda _: {})
     monkeypatch.setattr(facts, "_whole", lambda path, _=0: regular_text(path))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REPORT).encode())))
     monkeypatch.chdir(shop.root)
     (shop.root / ".git/config.worktree").unlink(missing_ok=True)
     kind(shop)
     if kind is not of_its_work_tree:
-        assert machine.call("submit", "friction", "--stdin").status == 0
+        assert machine.call("submit", "friction", "--stdin", stdin=REPORT).status == 0
         assert b'"git_dirty":"true"' in machine.call("export").out
     assert not shop.ran.exists()
 
@@ -240,9 +237,8 @@ def test_git_does_not_run_for_an_answer_that_is_dropped(
         raise AssertionError("a program was started")
 
     monkeypatch.setattr(subprocess, "Popen", forbidden)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REPORT).encode())))
     monkeypatch.chdir(shop.root)
-    result = machine.call("submit", "friction", "--stdin")
+    result = machine.call("submit", "friction", "--stdin", stdin=REPORT)
     assert result.status == 0, result.err
     exported = machine.call("export").out
     assert b'"git_branch":"main"' in exported and b"git_dirty" not in exported
