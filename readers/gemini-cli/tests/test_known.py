@@ -56,6 +56,8 @@ def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[s
         ("error", "Tool execution stopped: no", True),
         ("cancelled", "[Operation Cancelled] Reason: novel", True),
         ("cancelled", "Tool execution denied by policy.", True),
+        ("cancelled", "the gatekeeper stopped it", True),
+        ("cancelled", "", False),
         ("success", "Tool execution stopped: no", False),
         ("error", "Tool execution blocked: no", False),
         ("error", "Tool execution denied by policy.", False),

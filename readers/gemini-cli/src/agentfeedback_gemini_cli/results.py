@@ -73,9 +73,13 @@ def outcome(call: ToolCall) -> Outcome | None:
 
 
 def is_unknown_refusal(call: ToolCall) -> bool:
-    """Whether a result starts as the harness's own words about a call do, and is none of those that are known."""
+    """Whether a result is the harness's own words about a call, and none of those that are known.
+
+    Its words are those of a cancelled call, and of a failed one that start as its others do.
+    """
     text, status = _text(call), _STATUS.get(call.status, "ok")
-    if status == "ok" or not text.startswith(_LIKE_OURS) or text.startswith(_BROKEN_OFF):
+    ours = status == "interrupted" or (status == "error" and text.startswith(_LIKE_OURS))
+    if not text or not ours or text.startswith(_BROKEN_OFF):
         return False
     return not _is_refusal(status, text)
 
