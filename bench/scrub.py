@@ -13,7 +13,17 @@ import sys
 import time
 from collections.abc import Callable
 
-from agentfeedback.scrub import CAPTURE, SUBMIT, Scrubber, Table, capture, fields, flags, submit
+from agentfeedback.scrub import (
+    CAPTURE,
+    SUBMIT,
+    Scrubber,
+    Table,
+    capture,
+    fields,
+    flags,
+    headers,
+    submit,
+)
 
 HOSTILE = {
     "letters": "A",
@@ -94,6 +104,8 @@ _PLAIN = {
     r"(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z))",
     (SUBMIT, "url_credentials"): submit._URL,
     (SUBMIT, "assignment"): submit._ASSIGNMENT,
+    (SUBMIT, "authorization"): headers._AUTHORIZATION.pattern.decode() + r"([^\r\n]+)",
+    (SUBMIT, "cookie"): headers._COOKIE.pattern.decode() + r"([^\r\n]+)",
     (CAPTURE, "url_password"): capture._URL,
     (CAPTURE, "flag_value"): flags._FLAG.pattern.decode() + r"([^ \t\n]+)",
     (CAPTURE, "field"): fields._FIELD.pattern.decode() + r"\\*\"((?:[^\"\\]|\\.)*)",

@@ -17,13 +17,13 @@ from agentfeedback.scrub.formats import (
     GOOGLE,
     JWT,
     OPENAI,
-    PRIVATE_KEY,
     STRIPE,
     WS,
     Format,
     Table,
     edge,
 )
+from agentfeedback.scrub.keys import PRIVATE_KEY
 from agentfeedback.scrub.names import is_secret
 from agentfeedback.scrub.urls import url_values
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from agentfeedback.scrub.formats import MARKER, Finder, Format, Guard, Span, Table
-from agentfeedback.scrub.needle import Search, re2_search
+from agentfeedback.scrub.formats import LEFT, MARKER, Finder, Format, Guard, Span, Table
+from agentfeedback.scrub.needle import Found, Search, re2_search
 
 _Tree = TypeVar("_Tree")
 
@@ -41,6 +41,28 @@ def _hint(rule: Format) -> str:
     return "(?i:" + "|".join(map(re.escape, rule.needles)) + ")" if rule.needles else ""
 
 
+def _union(hints: list[str]) -> str:
+    """Join hints; those of tokens share what stands before them, or the search has many states."""
+    tokens = [hint.removeprefix(LEFT) for hint in hints if hint.startswith(LEFT)]
+    joined = [hint for hint in hints if not hint.startswith(LEFT)]
+    if tokens:
+        joined.append(LEFT + "(?:" + "|".join(f"(?:{token})" for token in tokens) + ")")
+    return "|".join(f"(?:{hint})" for hint in joined)
+
+
+def _search(rule: Format) -> Search:
+    """Return the search of a rule's hint; a literal is looked for first, which costs far less."""
+    search = re2_search(_hint(rule))
+    if not rule.literals:
+        return search
+    literals = rule.literals
+
+    def find(buf: bytes, pos: int = 0) -> Found | None:
+        return search(buf, pos) if any(literal in buf for literal in literals) else None
+
+    return find
+
+
 def _finder(rule: Format) -> Finder:
     if rule.find:
         return rule.find
@@ -62,12 +84,10 @@ def _finder(rule: Format) -> Finder:
 def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
     formats = table.formats + extra
     rules = tuple(
-        _Rule(
-            f"[REDACTED:{rule.kind}]".encode(), re2_search(_hint(rule)), _finder(rule), rule.guard
-        )
+        _Rule(f"[REDACTED:{rule.kind}]".encode(), _search(rule), _finder(rule), rule.guard)
         for rule in formats
     )
-    union = re2_search("|".join(f"(?:{_hint(rule)})" for rule in formats))
+    union = re2_search(_union([_hint(rule) for rule in formats]))
     names = tuple(
         compiled
         for compiled, rule in zip(rules, formats, strict=True)

@@ -73,8 +73,13 @@ def _commands(
         yield match.end(), end.start() if end else len(buf)
 
 
+def curl_commands(buf: bytes) -> Iterator[tuple[int, int]]:
+    """Start and end of the arguments of each call of `curl`."""
+    return _commands(buf, _CURL, _CURL_END)
+
+
 def _users(buf: bytes) -> Iterator[tuple[int, int]]:
-    for start, stop in _commands(buf, _CURL, _CURL_END):
+    for start, stop in curl_commands(buf):
         for match in _USER.finditer(buf, start, stop):
             if match.start(1) < 0:
                 yield match.end(), word_end(buf, match.end())

@@ -31,8 +31,8 @@ class Format(NamedTuple):
     one the rule does not run. `value` are the groups of which the one that took part is replaced;
     0 is the whole match. `guard(text, start, end)` says that this value is left alone.
 
-    The core's own rules also have `hint`, a stricter needle in RE2 syntax, and `find`, a function
-    in the place of the pattern.
+    The core's own rules also have `hint`, a stricter needle in RE2 syntax, `find`, a function in
+    the place of the pattern, and `literals`, needles as they are written.
     """
 
     kind: str
@@ -42,6 +42,7 @@ class Format(NamedTuple):
     guard: Guard = never
     hint: str = ""
     find: Finder | None = None
+    literals: tuple[bytes, ...] = ()
 
 
 class Table(NamedTuple):
@@ -60,30 +61,6 @@ class Table(NamedTuple):
     names: frozenset[str] = frozenset()
 
 
-# One or more upper-case letters, digits and spaces stand for RSA, EC, OPENSSH, ENCRYPTED ...
-_PEM = "-----{} [A-Z0-9 ]*PRIVATE KEY-----"
-_BEGIN = _PEM.format("BEGIN").encode()
-_END = _PEM.format("END").encode()
-
-
-def _private_keys(buf: bytes) -> Iterator[Span]:
-    """An opener hides everything up to its end line, and without one the rest of the text.
-
-    Two searches instead of one lazy pattern: a lazy repeat looks for the end at every byte.
-    """
-    next_begin, next_end = re.compile(_BEGIN).search, re.compile(_END).search
-    pos = 0
-    while begin := next_begin(buf, pos):
-        end = next_end(buf, begin.end())
-        pos = end.end() if end else len(buf)
-        yield begin.start(), pos, b""
-
-
-PRIVATE_KEY = Format(
-    "private_key", hint=_PEM.format("BEGIN"), needles=("-----BEGIN ",), find=_private_keys
-)
-
-
 ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")
 """What ends in a letter in an escaped text that is none of the text."""
 
@@ -97,6 +74,9 @@ def edge(needle: str, word: str, escapes: tuple[str, ...] = ()) -> str:
     free = "".join(f"|(?<={escape}{needle})" for escape in escapes)
     return f"(?:(?<!{word}{needle}){free})"
 
+
+LEFT = rf"(?:^|[^A-Za-z0-9]|{'|'.join(ESCAPES)})"
+"""What a token begins behind, `re` and RE2 alike: all but an ASCII letter or digit."""
 
 JWT = r"[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
 AWS = "(?:AKIA|ASIA|ABIA|ACCA)"

@@ -1,35 +1,24 @@
-"""Table A: the 14 classes of `submit --scrub`, digests and lists.
+"""The exit table: everything that is printed, filed or sent passes it.
 
-The order is the specification's: the first class that takes a text names it.
+The first rule that takes a text names it, so a rule of a vendor stands before one of a name.
 """
 
 import re
 from collections.abc import Iterator
 
-from agentfeedback.scrub.formats import (
-    ANTHROPIC,
-    AWS,
-    BEARER,
-    ESCAPES,
-    GITHUB,
-    GITHUB_PAT,
-    GITLAB,
-    GOOGLE,
-    JWT,
-    OPENAI,
-    PRIVATE_KEY,
-    STRIPE,
-    WS,
-    Format,
-    Span,
-    Table,
-    edge,
+from agentfeedback.scrub.formats import BEARER, ESCAPES, LEFT, WS, Format, Span, Table, edge
+from agentfeedback.scrub.headers import (
+    AUTHORIZATION_HINT,
+    COOKIE_HINT,
+    authorizations,
+    cookies,
 )
+from agentfeedback.scrub.keys import PRIVATE_KEY
 from agentfeedback.scrub.needle import next_start
 from agentfeedback.scrub.quoted import closing
+from agentfeedback.scrub.shapes import FIRST, MORE
 from agentfeedback.scrub.urls import url_values
 
-_WORD = "[A-Za-z0-9_]"
 _MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")
 
 # Only what the value follows matters: a name may have anything before its secret word.
@@ -42,8 +31,6 @@ _ESCAPED_HINT = rf"(?i:{_NAME})\\{{1,7}}\"{WS}*[:=]{WS}*\\{{1,7}}\""
 _ESCAPED = re.compile(
     rf"(?i:{_NAME})\\{{1,7}}\"{WS}*+[:=]{WS}*+(\\{{1,7}})\"".encode(),
 )
-# A word boundary, or the end of an escape: its letter is not part of the text.
-_EDGE = rf"(?:\b|{'|'.join(ESCAPES)})"
 _MEMBER = rf"[A-Za-z0-9_.-]*(?i:{_NAME})"
 
 # A cheap question first: every member of every event is asked.
@@ -56,6 +43,16 @@ _TAIL = 24
 def left_alone(buf: bytes, start: int, end: int) -> bool:
     """Empty, exactly one marker, or exactly an upper-case variable reference."""
     return start == end or _MARKER_OR_VARIABLE.fullmatch(buf, start, end) is not None
+
+
+_PLACEHOLDER = re.compile(
+    rb"<[A-Za-z _.-]++>|\$?\{{1,2}[A-Za-z_][A-Za-z0-9_.]*\}{1,2}|\*{3,}|\.{3}|\xe2\x80\xa6"
+)
+
+
+def placeholder(buf: bytes, start: int, end: int) -> bool:
+    """Left alone, or what stands for a value in documentation and templates."""
+    return left_alone(buf, start, end) or _PLACEHOLDER.fullmatch(buf, start, end) is not None
 
 
 def _assignments(buf: bytes) -> Iterator[Span]:
@@ -93,15 +90,6 @@ def _escaped_assignments(buf: bytes) -> Iterator[Span]:
         yield match.end(), pos, b""
 
 
-def _shape(kind: str, needle: str, body: str) -> Format:
-    return Format(
-        kind,
-        needle + edge(needle, _WORD, ESCAPES) + body,
-        needles=(needle,),
-        hint=rf"{_EDGE}{needle}{body}",
-    )
-
-
 _ENV_WORD = "(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH|PRIVATE)"
 # The look-ahead finds the `=` once; without it every segment would look for it again.
 _ENV_LINE = (
@@ -109,6 +97,70 @@ _ENV_LINE = (
     rf"(?:[A-Z0-9]*+_)*?[A-Z0-9]*{_ENV_WORD}(?:_[A-Z0-9_]*+)?="
     r"(?:\"([^\"\r\n]*)\"|'([^'\r\n]*)'|([^\r\n]+))"
 )
+
+_SECRET_KEY = r"secret[ _-]?(?:access[ _-]?)?key(?: \[[^\]\r\n]{0,32}\])?"
+_BETWEEN = r"(?:[\\\"' \t]*+(?:=>|[:=>])[\\\"' \t]*+|[ \t]++[\"']?)"
+_MAY_BE_BETWEEN = r"[\\\"' \t:=>]+"
+
+
+def _named(kind: str, name: str, value: str, *needles: str, start: str, end: str = "") -> Format:
+    """Return the rule of a value behind its name; `start` is how the value begins, in RE2 syntax."""
+    return Format(
+        kind,
+        f"(?i:{name})({value}){end}",
+        needles=needles,
+        value=(1,),
+        guard=left_alone,
+        hint=f"(?i:{name.replace(_BETWEEN, _MAY_BE_BETWEEN)}){start}",
+    )
+
+
+NAMED_KEYS = (
+    _named(
+        "aws_secret_key",
+        _SECRET_KEY + _BETWEEN,
+        "[A-Za-z0-9/+]{40}",
+        "secret",
+        start="[A-Za-z0-9/+]{40}",
+        end="(?![A-Za-z0-9/+=])",
+    ),
+    _named(
+        "aws_secret_key",
+        "session[_-]?token" + _BETWEEN,
+        "[A-Za-z0-9/+]{100,}+={0,2}",
+        "session",
+        start="[A-Za-z0-9/+]{100}",
+    ),
+    _named(
+        "azure_key",
+        "(?:account|sharedaccess|primary|secondary)key=",
+        "[A-Za-z0-9+/]{40,}+={0,2}",
+        "key=",
+        start="[A-Za-z0-9+/]{40}",
+    ),
+    _named(
+        "url_signature",
+        "[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=",
+        "[A-Za-z0-9%+/=_-]{32,}",
+        "sig",
+        start="[A-Za-z0-9%+/=_-]{32}",
+    ),
+    _named(
+        "webhook_url",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/",
+        "[A-Za-z0-9+/_-]{20,}",
+        "hooks.slack.com/",
+        start="[A-Za-z0-9+/_-]{20}",
+    ),
+    _named(
+        "webhook_url",
+        r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/",
+        "[0-9]{17,20}/[A-Za-z0-9_-]{60,}",
+        "/webhooks/",
+        start="[0-9]{17,20}/[A-Za-z0-9_-]{60}",
+    ),
+)
+"""Keys without a form of their own, known by the name before them."""
 
 # One attempt for each run of scheme characters: the first letter at a word boundary, or none.
 _URL = (
@@ -120,38 +172,14 @@ _URL_HINT = r"://[^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+@"
 SUBMIT = Table(
     formats=(
         PRIVATE_KEY,
-        _shape("jwt", "eyJ", JWT),
-        Format(
-            "aws_access_key",
-            rf"{AWS}{edge('.{4}', _WORD, ESCAPES)}[A-Z0-9]{{16}}(?!{_WORD})",
-            needles=("akia", "asia", "abia", "acca"),
-            hint=rf"{_EDGE}{AWS}[A-Z0-9]{{16}}\b",
-        ),
-        _shape("gcp_api_key", "AIza", GOOGLE),
-        Format(
-            "github_token",
-            rf"gh{edge('gh', _WORD, ESCAPES)}{GITHUB}"
-            rf"|github_pat_{edge('github_pat_', _WORD, ESCAPES)}{GITHUB_PAT}",
-            needles=("gh",),
-            hint=rf"{_EDGE}gh{GITHUB}|{_EDGE}github_pat_{GITHUB_PAT}",
-        ),
-        _shape("gitlab_token", "glpat", GITLAB),
-        _shape("slack_token", "xox", "[abposr]-[A-Za-z0-9-]{10,}"),
-        Format(
-            "stripe_key",
-            rf"[sr]{edge('.', _WORD, ESCAPES)}{STRIPE}",
-            needles=("k_live_", "k_test_"),
-            hint=rf"{_EDGE}[sr]{STRIPE}",
-        ),
-        _shape("anthropic_key", "sk-ant-", ANTHROPIC),
-        _shape("openai_key", "sk-", f"(?:proj-)?{OPENAI}"),
+        *FIRST,
         Format(
             "bearer_token",
-            rf"(?i:bearer){edge('[bB][eE][aA][rR][eE][rR]', _WORD, ESCAPES)}{WS}++({BEARER})",
+            rf"(?i:bearer){edge('.{6}', '[A-Za-z0-9]', ESCAPES)}{WS}++({BEARER})",
             needles=("bearer",),
             value=(1,),
             guard=left_alone,
-            hint=rf"{_EDGE}(?i:bearer){WS}+{BEARER}",
+            hint=rf"{LEFT}(?:(?i:bearer){WS}+{BEARER})",
         ),
         Format(
             "url_credentials",
@@ -160,6 +188,15 @@ SUBMIT = Table(
             guard=left_alone,
             hint=_URL_HINT,
         ),
+        *MORE,
+        *NAMED_KEYS,
+        Format(
+            "authorization",
+            find=authorizations,
+            guard=placeholder,
+            hint=AUTHORIZATION_HINT,
+        ),
+        Format("cookie", find=cookies, guard=placeholder, hint=COOKIE_HINT),
         Format(
             "env_line",
             _ENV_LINE,
