@@ -17,8 +17,9 @@ import pytest
 
 from agentfeedback import plugins, reading
 from agentfeedback.cli.commands import COMMANDS
-from agentfeedback.doctor.config_check import KEYS
 from agentfeedback.foundation import errors, times
+from agentfeedback.policy import rules
+from agentfeedback.policy.user_file import KEYS
 from agentfeedback.reading import log, reader, record, sink
 from agentfeedback.terminal import program
 from agentfeedback.wire import records as wire
@@ -188,6 +189,22 @@ def test_every_member_of_a_digest_is_documented(kind: type) -> None:
     """The section of a record names its members as JSON does, in the order they are printed."""
     names = [field.metadata.get("name") or field.name for field in attrs.fields(kind)]
     assert documented(sections("digest-format.md")[f"`{kind.__name__}`"]) == names
+
+
+def test_every_reason_of_the_policy_is_documented() -> None:
+    """The rows of the two states that the policy gives name each of its reasons, and no others."""
+    told = {
+        row.split("|")[1].strip(): row
+        for row in sections("errors.md")["States"].splitlines()
+        if "|" in row
+    }
+    given: dict[str, set[str]] = {}
+    for state, reason in re.findall(r'Verdict\("(\w+)", "?(\w+)"?\)', inspect.getsource(rules)):
+        given.setdefault(state, set()).add(getattr(rules, reason, reason))
+    assert given.keys() == {"disabled", "denied"}
+    for state, reasons in given.items():
+        named = set(re.findall(r"`(\w+)`", told[f"`{state}`"].rsplit("|", 2)[1]))
+        assert named == reasons
 
 
 def test_every_state_and_error_is_documented() -> None:

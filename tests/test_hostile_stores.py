@@ -342,9 +342,8 @@ def test_first_line_that_tells_nothing_is_refused_under_path_rules_alone(
         machine.config(f"[collect]\n{policy}\n")
         state, reason = machine.state("codex:s1")
         assert state == "denied" and "metadata could not be read" in reason
-    machine.config(
-        '[collect]\nopt_in_paths = ["/nowhere"]\n'
-    )  # without opt_in_only that is not a rule
+    # Entries without the switch are not a rule about paths.
+    machine.config('[collect]\nopt_in_only = false\nopt_in_paths = ["/nowhere"]\n')
     assert machine.state("codex:s1")[0] == "new"
 
 

@@ -313,39 +313,51 @@ def test_connection_and_where_it_is_from(doctor: Doctor, monkeypatch: pytest.Mon
     )
 
 
-def test_entries_without_effect_are_warnings(doctor: Doctor) -> None:
-    """Skipped entries and unknown keys are warnings, not problems: of `[collect]`, of other tables, of the repository."""
+def test_near_misses_are_problems_and_unknown_keys_warnings(doctor: Doctor) -> None:
+    """What was meant for `[collect]` and a repository's file that cannot be followed are problems; other unknown keys are warnings."""
+    doctor.session("s1", {"type": "said", "cwd": "/srv/app"})
     doctor.configure(
         '[collect]\ndeny_paths = ["work", "~jane/x", "~/ok", "/ok"]\ndeny_path = []\nopt_in_paths = ["/a"]\n'
         "[sessions]\nquiet = '1m'\nloud = 1\n[unchecked]\nx = 1\n"
     )
+    start = f"config file {doctor.home / '.config/agentfeedback/config.toml'} is not valid: "
+    report = doctor.report()
+    assert [problem.removeprefix(start).partition(" (")[0] for problem in report["problems"]] == [
+        "collect.deny_path is not a key of [collect]",
+        "collect.deny_paths entry 'work' is a relative path",
+        "collect.deny_paths entry '~jane/x' is not a home of yours",
+        "collect.opt_in_paths is set without collect.opt_in_only",
+    ]
+    assert report["config"]["warnings"] == [
+        "[sessions] has no key loud; it is ignored",
+        "[unchecked] is not known; it is ignored",
+    ]
+    assert doctor.drift()["skipped"] == {"disabled": 1}
+    doctor.configure('[collect]\ndeny_paths = ["~/ok"]\n')
     (doctor.home / ".git").mkdir()
     (doctor.home / ".git/HEAD").write_text("ref: refs/heads/main\n")
     file = doctor.home / ".agentfeedback.toml"
-    file.write_text(
-        'url = "x"\n[collect]\ndisabled = 1\nopt_in_only = true\ndeny_paths = ["~/x", "y"]\n'
-    )
+    file.write_text('url = "x"\n[collect]\nopt_in_only = true\ndeny_paths = ["y"]\n')
     report = doctor.report()
-    assert report["problems"] == []
-    assert report["config"]["warnings"] == ["[sessions] has no key loud; it is ignored"]
+    assert (report["problems"], report["config"]["warnings"]) == ([], [])
     assert [warning.partition(";")[0] for warning in report["collect"]["warnings"]] == [
-        "[collect] has no key deny_path",
-        "collect.deny_paths entry 'work' is skipped",
-        "collect.deny_paths entry '~jane/x' is skipped",
-        "collect.opt_in_paths has no effect",
         f"{file}: url is ignored",
-        f"{file}: collect.disabled is ignored",
         f"{file}: collect.opt_in_only is ignored",
-        f"{file}: collect.deny_paths entry '~/x' is skipped",
     ]
     status, shown = doctor.run()
-    assert status == 0 and shown.count("warning: ") == 9
-    assert shown.endswith("\n9 warnings\n") and "no problem" not in shown
-    file.write_text("[")
-    assert doctor.report()["collect"]["warnings"][-1].startswith(f"{file} is ignored: ")
+    assert status == 0 and shown.count("warning: ") == 2
+    assert shown.endswith("\n2 warnings\n") and "no problem" not in shown
+    refused = f"{file} cannot be followed, so no session of its repository is read: "
+    for broken, reason in (
+        ("[", ""),
+        ("[collect]\ndisabled = 1\n", "collect.disabled is not true or"),
+    ):
+        file.write_text(broken)
+        (problem,) = doctor.report()["problems"]
+        assert problem.startswith(refused + reason) and problem.endswith("; correct the file")
     file.unlink()
     file.symlink_to("/dev/null")
-    assert doctor.report()["collect"]["warnings"][-1] == f"{file} is ignored: not a regular file"
+    assert doctor.report()["problems"] == [f"{refused}not a regular file; correct the file"]
 
 
 def test_failing_plugins_are_problems(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:

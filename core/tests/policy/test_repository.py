@@ -109,10 +109,10 @@ def test_a_git_pipe_does_not_block(tmp_path: Path) -> None:
 def test_the_keys_are_read(tmp_path: Path) -> None:
     """`collect.disabled`, `collect.deny_paths` and `sessions.push` arrive as written."""
     (tmp_path / FILE).write_text(
-        '[collect]\ndisabled = true\ndeny_paths = ["a", "/b", "~/c"]\n[sessions]\npush = false\n'
+        '[collect]\ndisabled = true\ndeny_paths = ["a", "/b", "."]\n[sessions]\npush = false\n'
     )
     rules = repository_rules(str(tmp_path))
-    assert said(rules) == (True, ("a", "/b", "~/c"), False)
+    assert said(rules) == (True, ("a", "/b", "."), False)
     assert rules.root == str(tmp_path)
     assert rules.problem == ""
 
@@ -125,26 +125,78 @@ def test_a_missing_file_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "problem"),
     [
-        ('[collect]\ndisabled = 1\ndeny_paths = ["a"]\n', (False, ("a",), None)),
-        ('[collect]\ndisabled = "true"\n', NOTHING),
-        ('[collect]\ndisabled = true\ndeny_paths = "a"\n', (True, (), None)),
-        ('[collect]\ndisabled = true\ndeny_paths = ["a", 1]\n', (True, (), None)),
-        ('[collect]\ndisabled = true\n[sessions]\npush = "no"\n', (True, (), None)),
-        ("[sessions]\npush = 0\n", NOTHING),
-        ("[sessions]\npush = true\n", (False, (), True)),
-        ("collect = 1\n[sessions]\npush = false\n", (False, (), False)),
-        ("sessions = []\n[collect]\ndisabled = true\n", (True, (), None)),
-        ('[collect]\nopt_in_only = false\nopt_in_paths = ["/"]\nlater = 1\n', NOTHING),
+        ('[collect]\ndisabled = 1\ndeny_paths = ["a"]\n', "collect.disabled is not true or false"),
+        ('[collect]\ndisabled = "true"\n', "collect.disabled is not"),
+        ('[collect]\ndeny_paths = "a"\n', "collect.deny_paths is not an array of strings"),
+        ('[collect]\ndeny_paths = ["a", 1]\n', "collect.deny_paths is not"),
+        ('[context]\ndrop = "cwd"\n', "context.drop is not an array of strings"),
+        ("[detect]\nnudge = 0\n", "detect.nudge is not true or false"),
+        ('[sessions]\npush = "no"\n', "sessions.push is not true or false"),
+        ("collect = 1\n", "collect is not a table"),
+        ("[[collect]]\ndisabled = true\n", "collect is not a table"),
+        ("sessions = []\n[collect]\ndisabled = true\n", "sessions is not a table"),
+        ('[collect]\ndeny_paths = ["a", "~/c"]\n', "entry '~/c' begins with ~"),
+        ('[collect]\ndeny_paths = ["~"]\n', "entry '~' begins with ~"),
+        ('[collect]\ndeny_paths = [""]\n', "entry '' is empty"),
+        ('[collect]\ndeny_paths = ["$PWD/a"]\n', "begins with $"),
+        ('[collect]\ndeny_paths = ["src/*"]\n', "holds a *"),
+        ('[collect]\ndeny_paths = ["a\\u0000b"]\n', "holds a NUL"),
+        ("disabled = true\n", "disabled is misspelt or in the wrong table"),
+        ("[colect]\ndisabled = true\n", "colect is misspelt"),
+        ("[Collect]\ndisabled = true\n", "Collect is misspelt"),
+        ("[session]\npush = false\n", "session is misspelt"),
+        ("[collect]\ndisable = true\n", "collect.disable is misspelt"),
+        ("[collect]\npush = false\n", "collect.push is misspelt or in the wrong table"),
+        ('"collect.disabled" = true\n', "collect was meant"),
     ],
 )
-def test_a_key_of_a_wrong_type_is_ignored_alone(
-    tmp_path: Path, text: str, expected: tuple[bool, tuple[str, ...], bool | None]
+def test_a_file_that_cannot_be_followed_has_a_problem(
+    tmp_path: Path, text: str, problem: str
 ) -> None:
-    """A wrong type voids its own key; keys of no meaning here have none."""
+    """A wrong type, an entry that stands for no folder and a misspelt key are the problem of the whole file."""
     (tmp_path / FILE).write_text(text)
-    assert said(repository_rules(str(tmp_path))) == expected
+    rules = repository_rules(str(tmp_path))
+    assert problem in rules.problem
+    assert said(rules) == NOTHING
+    assert rules.vetoes_push
+
+
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        ("", ()),
+        ("[sessions]\npush = true\n[detect]\nnudge = false\n", ()),
+        (
+            'url = "x"\n',
+            ("url is ignored; a repository sets collect, context, detect, sessions only",),
+        ),
+        (
+            '[collect]\nopt_in_only = false\nopt_in_paths = ["/"]\n',
+            (
+                "collect.opt_in_only is ignored; a repository sets disabled, deny_paths there only",
+                "collect.opt_in_paths is ignored; a repository sets disabled, deny_paths there only",
+            ),
+        ),
+    ],
+)
+def test_what_nobody_knows_is_a_warning(
+    tmp_path: Path, text: str, warnings: tuple[str, ...]
+) -> None:
+    """Keys of no meaning here have none, and are named."""
+    (tmp_path / FILE).write_text(text)
+    rules = repository_rules(str(tmp_path))
+    assert (rules.warnings, rules.problem) == (warnings, "")
+
+
+@pytest.mark.parametrize("name", ["*", "src/a*b"])
+def test_a_star_is_a_name_where_something_has_it(tmp_path: Path, name: str) -> None:
+    """A folder may be called `*`; the entry is followed then."""
+    (tmp_path / name).mkdir(parents=True)
+    (tmp_path / FILE).write_text(f'[collect]\ndeny_paths = ["{name}"]\n')
+    rules = repository_rules(str(tmp_path))
+    assert (rules.deny_paths, rules.problem) == ((name,), "")
 
 
 OFF = "[collect]\ndisabled = true\n"
@@ -154,8 +206,8 @@ OFF = "[collect]\ndisabled = true\n"
     "data",
     [b"[collect\n", b"\xff", b"a = " + b"[" * 5000, b"a = " + b"9" * 5000],
 )
-def test_a_file_that_is_not_toml_is_ignored_as_a_whole(tmp_path: Path, data: bytes) -> None:
-    """An invalid file does not narrow collection; it does veto uploads."""
+def test_a_file_that_is_not_toml_has_a_problem(tmp_path: Path, data: bytes) -> None:
+    """An invalid file has no rules of its own; its problem refuses, and vetoes uploads."""
     (tmp_path / FILE).write_bytes(OFF.encode() + data)
     rules = repository_rules(str(tmp_path))
     assert said(rules) == NOTHING
@@ -164,7 +216,7 @@ def test_a_file_that_is_not_toml_is_ignored_as_a_whole(tmp_path: Path, data: byt
 
 
 def test_the_size_is_bounded(tmp_path: Path) -> None:
-    """A file of exactly 1 MiB is read, one byte more is ignored."""
+    """A file of exactly 1 MiB is read, one byte more is a problem."""
     for size, expected in ((FILE_LIMIT, True), (FILE_LIMIT + 1, False)):
         (tmp_path / FILE).write_text(OFF + "#" * (size - len(OFF) - 1) + "\n")
         assert (tmp_path / FILE).stat().st_size == size
@@ -175,7 +227,7 @@ def test_the_size_is_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "directory"])
 def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
-    """A link, pipe or directory in the file's place is ignored without opening what it leads to."""
+    """A link, pipe or directory in the file's place is a problem, without opening what it leads to."""
     file = tmp_path / FILE
     (tmp_path / "kept.toml").write_text(OFF)
     if kind == "link":
@@ -229,10 +281,10 @@ def test_a_file_swapped_for_a_pipe_after_the_look_does_not_block(
     assert repository_rules(str(tmp_path)).problem == "not a regular file"
 
 
-def test_a_file_that_may_not_be_opened_is_ignored(
+def test_a_file_that_may_not_be_opened_has_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An unreadable file does not narrow collection; it does veto uploads."""
+    """An unreadable file has no rules of its own; its problem refuses, and vetoes uploads."""
     (tmp_path / FILE).write_text(OFF)
 
     def refuse(path: str, _: int, **more: Any) -> int:

@@ -223,6 +223,38 @@ def test_repository_entries_lie_below_its_root(entry: str, directory: str, *, hi
     assert verdict(policy(), directory, [repository]) == (REPO_DENY if hit else None)
 
 
+def test_a_repository_whose_file_cannot_be_followed_is_refused() -> None:
+    """Its problem denies everything in it; the user's rules and a repository that is switched off come first."""
+    broken = RepositoryRules("/b", problem="it is not UTF-8")
+    off = RepositoryRules("/o", disabled=True)
+    invalid = Verdict("denied", "repo_invalid")
+    assert verdict(policy(), "/b/x", [broken]) == invalid
+    assert verdict(policy(), "/b/x", [RepositoryRules("/b", deny_paths=(".",)), broken]) == invalid
+    assert verdict(policy(), "/b/x", [broken, off]) == REPO_DISABLED
+    assert verdict(policy(deny=["/b"]), "/b/x", [broken]) == DENY
+
+
+@pytest.mark.parametrize(
+    ("rules", "whole"),
+    [
+        (policy(), None),
+        (policy(disabled=True), DISABLED),
+        (policy(deny=["/a", "/"]), DENY),
+        (policy(deny=["/a/.."]), DENY),
+        (policy(deny=["~"], homes=["/"]), DENY),
+        (policy(deny=["/a"]), None),
+        (policy(opt_in_only=True), OPT_IN),
+        (policy(opt_in_only=True, opt_in=["/a"]), None),
+        (policy(opt_in=["/a"]), None),
+    ],
+)
+def test_a_policy_that_refuses_everything_says_so(rules: Policy, whole: Verdict | None) -> None:
+    """What refuses every directory there is is known without asking about one."""
+    assert rules.whole == whole
+    if whole is not None:
+        assert all(verdict(rules, path) == whole for path in ("/", "/a", "/home/u/x"))
+
+
 def test_any_of_several_repositories_narrows() -> None:
     """A directory in two repositories is refused by either, `disabled` first."""
     quiet, denying = RepositoryRules("/q"), RepositoryRules("/w", deny_paths=(".",))

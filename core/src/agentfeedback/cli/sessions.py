@@ -30,7 +30,7 @@ def run_list(line: Parsed) -> int:
     harness = host.harness(line.harness) if "harness" in line.given else None
     since = refs.since(line.since, time.time_ns())
     engine = _engine(host, line)
-    _warn_of_policy(engine)
+    _warn_of_unknown_keys(engine)
     listing = engine.listing(harness, since, line.unprocessed)
     for store in listing.stores:
         if store.state != "present" and (store.state != "absent" or harness is not None):
@@ -64,7 +64,7 @@ def run_digest(line: Parsed) -> int:
     harness = host.harness(line.harness) if "harness" in line.given else None
     named = [host.ref(text) for text in line.positionals]
     engine = _engine(host, line)
-    _warn_of_policy(engine)
+    _warn_of_unknown_keys(engine)
     if line.unprocessed:
         run = engine.digest_unprocessed(
             harness, line.limit, allow_unknown=line.allow_unknown_project
@@ -116,7 +116,8 @@ def run_status(line: Parsed) -> int:
     refs.since(line.since, time.time_ns())
     _not_negative(line.limit)
     engine = _engine(host, line)
-    _warn_of_policy(engine)
+    _warn_of_unknown_keys(engine)
+    engine.check_policy()  # before a selection is kept
     if line.set_selection:
         engine.store.save_selection(wire.Selection(harnesses, line.since, line.limit))
     status = engine.status()
@@ -162,12 +163,11 @@ def _engine(host: Host, line: Parsed) -> Engine:
     )
 
 
-def _warn_of_policy(engine: Engine) -> None:
-    # Whoever wrote a rule that has no effect believes that logs are left alone.
-    if os.path.lexists(engine.paths.config_file):
-        from agentfeedback.doctor.config_check import policy_warnings
+def _warn_of_unknown_keys(engine: Engine) -> None:
+    if engine.config_file.tables:
+        from agentfeedback.policy.user_file import unknown_keys
 
-        for sentence in policy_warnings(engine.paths):
+        for sentence in unknown_keys(engine.config_file.tables):
             _note(f"warning: {engine.scrubber.text(sentence)}")
 
 

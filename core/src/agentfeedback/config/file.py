@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
 
 from agentfeedback.config.shape import Config
 from agentfeedback.config.toml_text import toml
@@ -20,8 +23,22 @@ if TYPE_CHECKING:
 _PLACE = re.compile(r" - at `\$\.([^`\[]+)[^`]*`$")
 
 
+@frozen(eq=False)
+class ConfigFile:
+    """What a file holds: the configuration, and its tables as they are written."""
+
+    path: str
+    config: Config
+    tables: Mapping[str, Any]
+
+
 def load(path: str) -> Config:
-    """The configuration in a file; a missing file is an empty one.
+    """The configuration in a file; raises as `read` does."""
+    return read(path).config
+
+
+def read(path: str) -> ConfigFile:
+    """The configuration in a file with the tables it comes from; a missing file is an empty one.
 
     Raises `ConfigError` when the file cannot be read, is not a regular file or not TOML, or holds a
     known key of another type or with a value that it cannot have. A link that leads nowhere is such an error and not a missing file: a
@@ -32,7 +49,7 @@ def load(path: str) -> Config:
     except (FileNotFoundError, NotADirectoryError):
         link = dangling(path)
         if link is None:
-            return Config()
+            return ConfigFile(path, Config(), {})
         raise _invalid(path, f"{link} is a link that leads nowhere") from None
     except (OSError, ValueError) as error:
         raise _invalid(path, reason_of(error)) from error
@@ -40,7 +57,7 @@ def load(path: str) -> Config:
         tables = toml(data)
     except ValueError as error:
         raise _invalid(path, str(error)) from error
-    return _fitted(path, tables)
+    return ConfigFile(path, _fitted(path, tables), tables)
 
 
 def _fitted(path: str, tables: dict[str, Any]) -> Config:

@@ -11,24 +11,22 @@ import stat
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from agentfeedback import __version__
-from agentfeedback.config.file import load
+from agentfeedback.config.file import read
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.resolve import VARIABLES, resolve
 from agentfeedback.config.shape import Collect, Config
-from agentfeedback.config.toml_text import toml
-from agentfeedback.doctor.config_check import collect_warnings, other_warnings, repository_warnings
 from agentfeedback.doctor.database_check import database_problem
 from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError
-from agentfeedback.foundation.files import regular_bytes
-from agentfeedback.foundation.git.root import repository_root
 from agentfeedback.foundation.urls import without_userinfo
 from agentfeedback.plugins.discovery import BLOCK_VARIABLE, Plugin
 from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
 from agentfeedback.plugins.harnesses import HARNESSES, dist_of
 from agentfeedback.plugins.host import Host
+from agentfeedback.policy.gate import CollectGate
+from agentfeedback.policy.user_file import near_misses, unknown_keys
 from agentfeedback.sessions import facts_cache
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.sessions.find import FoundStore
@@ -44,6 +42,9 @@ from agentfeedback.wire.doctor import (
     Warnings,
 )
 from agentfeedback.wire.encode import plain
+
+#: What counts while it is not known which sessions may be read.
+_NOTHING_READ = Config(collect=Collect(disabled=True))
 
 
 @define(eq=False)
@@ -124,17 +125,12 @@ class _Diagnosis:
         shown = self._doctor.config = ConfigFile(
             path, os.path.lexists(path), f"{mode:04o}" if mode is not None else ""
         )
-        tables: dict[str, Any] = {}
         try:
-            config = load(path)
-            if mode is not None:
-                tables = toml(regular_bytes(path))
+            file = read(path)
         except ConfigError as error:
             self._problem(error.problem, error.remedy)
-            return Config(collect=Collect(disabled=True)), None
-        except (OSError, ValueError) as error:  # changed since it was loaded a moment ago
-            self._problem(f"config file {path} changed while it was read: {error}", "try again")
-            return Config(collect=Collect(disabled=True)), None
+            return _NOTHING_READ, None
+        config, tables = file.config, dict(file.tables)
         for each in (path, os.path.dirname(path)):
             self._open_to_writers(each)
         if mode is not None and mode & 0o077 and tables.get("api_key"):
@@ -142,13 +138,23 @@ class _Diagnosis:
                 f"config file {path} holds a key and can be read by others (mode {mode:04o})",
                 f"run chmod 600 {path}",
             )
-        shown.warnings = other_warnings(tables)
-        warnings = collect_warnings(tables, paths.homes)
-        root = repository_root(self._directory) if self._directory is not None else None
-        if root is not None and not config.collect.disabled:
-            warnings += repository_warnings(root)
-        self._doctor.collect = Warnings(warnings)
-        return config, tables
+        shown.warnings = _scrubbed(unknown_keys(tables))
+        warnings = []
+        for rules in CollectGate(config, paths.homes).in_force(self._directory or ""):
+            warnings += [f"{rules.file}: {warning}" for warning in rules.warnings]
+            if rules.problem:
+                self._problem(
+                    f"{rules.file} cannot be followed, so no session of its repository is read: {_scrubbed([rules.problem])[0]}",
+                    "correct the file",
+                )
+        self._doctor.collect = Warnings(_scrubbed(warnings))
+        missed = near_misses(tables, paths.homes)
+        for miss in missed:
+            self._problem(
+                f"config file {path} is not valid: {miss}",
+                "correct the file; no session is read until then",
+            )
+        return (evolve(config, collect=_NOTHING_READ.collect) if missed else config), tables
 
     def _connection(self, config: Config, *, readable: bool) -> None:
         doctor = self._doctor
@@ -287,6 +293,16 @@ class _Diagnosis:
             for problem, remedy in section.problems:
                 self._problem(problem, remedy)
         return sections
+
+
+def _scrubbed(sentences: list[str]) -> list[str]:
+    """Sentences that quote a configuration, which may hold a secret in the wrong place."""
+    if not sentences:
+        return []
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
+    scrubber: Scrubber = Scrubber(SUBMIT)
+    return [scrubber.text(sentence) for sentence in sentences]
 
 
 def _mode(path: str) -> int | None:

@@ -54,6 +54,11 @@ class CollectGate:
         """Whether the policy holds rules about paths: what readers get as `place(strict=...)`."""
         return self._policy.has_path_rules
 
+    @property
+    def whole(self) -> Verdict | None:
+        """The refusal of every session that records where it ran; with it no store need be opened."""
+        return self._policy.whole
+
     def before_open(self, place: Place) -> Verdict | None:
         """The verdict on what is known before the log is opened; None lets it be opened."""
         if self.disabled:
@@ -79,6 +84,12 @@ class CollectGate:
         forms = dict.fromkeys((cleaned(directory), self._resolve(directory)))
         roots = dict.fromkeys(repository_root(form) for form in forms if form is not None)
         return [self._rules_of(root) for root in roots if root is not None]
+
+    def in_force(self, directory: str) -> list[RepositoryRules]:
+        """The rules of `repositories`; none where the user's own rules refuse the directory, which is not looked into then."""
+        if not absolute(directory) or self._policy.check(directory, self._resolve(directory)):
+            return []
+        return self.repositories(directory)
 
     def _over(self, directories: Iterable[str]) -> Verdict | None:
         return strictest(self._verdict(each) for each in directories if absolute(each))

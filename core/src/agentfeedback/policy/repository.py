@@ -1,43 +1,93 @@
 """The repository a directory is in, and what its `.agentfeedback.toml` says.
 
-Nothing of git is run and nothing of its configuration is read; a repository file that is not a
-regular file, is too large or not TOML is ignored, and what was wrong kept as the rules' `problem`.
+Nothing of git is run and nothing of its configuration is read. A file that is there and cannot be
+followed refuses: whoever wrote it believes that the repository's sessions are left alone.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from agentfeedback.config.toml_text import strings, toml
 from agentfeedback.foundation.errors import reason_of
 from agentfeedback.foundation.files import regular_bytes
-from agentfeedback.policy.rules import RepositoryRules
+from agentfeedback.policy.rules import FILE, RepositoryRules
 
-FILE = ".agentfeedback.toml"
 #: The largest repository file that is read, in bytes.
 FILE_LIMIT = 1 << 20
 
+#: What a repository may set. Nothing reads `detect.nudge` of a repository yet.
+_KEYS: dict[str, dict[str, Literal["switch", "list"]]] = {
+    "collect": {"disabled": "switch", "deny_paths": "list"},
+    "context": {"drop": "list"},
+    "detect": {"nudge": "switch"},
+    "sessions": {"push": "switch"},
+}
+_NAMES = [key for table in _KEYS.values() for key in table]
+
 
 def repository_rules(root: str) -> RepositoryRules:
-    """The rules in the repository file of a work tree; a key of a wrong type is ignored alone."""
+    """The rules in the repository file of a work tree; `problem` says why one that is there cannot be followed."""
     try:
         tables = toml(regular_bytes(os.path.join(root, FILE), FILE_LIMIT, follow=False))
+        warnings = tuple(_unknown(root, tables))
     except FileNotFoundError:
         return RepositoryRules(root)
     except (OSError, ValueError) as error:
         return RepositoryRules(root, problem=reason_of(error))
-    collect, sessions = _table(tables, "collect"), _table(tables, "sessions")
-    push = sessions.get("push")
+    collect, sessions = tables.get("collect", {}), tables.get("sessions", {})
     return RepositoryRules(
         root,
-        disabled=collect.get("disabled") is True,
-        deny_paths=strings(collect.get("deny_paths")) or (),
-        push=push if isinstance(push, bool) else None,
-        drop=strings(_table(tables, "context").get("drop")) or (),
+        disabled=collect.get("disabled", False),
+        deny_paths=tuple(collect.get("deny_paths", ())),
+        push=sessions.get("push"),
+        drop=tuple(tables.get("context", {}).get("drop", ())),
+        warnings=warnings,
     )
 
 
-def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
-    table = tables.get(name)
-    return table if isinstance(table, dict) else {}
+def _unknown(root: str, tables: dict[str, Any]) -> Iterator[str]:
+    """Warnings of what nobody knows in the file. Raises `ValueError` for what cannot be followed."""
+    for name, table in tables.items():
+        if name not in _KEYS:
+            _not_near(name, [*_KEYS, *_NAMES])
+            yield f"{name} is ignored; a repository sets {', '.join(_KEYS)} only"
+        elif not isinstance(table, dict):
+            raise ValueError(f"{name} is not a table")
+        else:
+            for key, value in table.items():
+                form = _KEYS[name].get(key)
+                if form is None:
+                    _not_near(key, _NAMES, f"{name}.")
+                    allowed = ", ".join(_KEYS[name])
+                    yield f"{name}.{key} is ignored; a repository sets {allowed} there only"
+                else:
+                    _check(root, f"{name}.{key}", form, value)
+
+
+def _not_near(name: str, words: list[str], before: str = "") -> None:
+    from agentfeedback.policy.user_file import near
+
+    if meant := near(name, words):
+        raise ValueError(f"key {before}{name} is misspelt or in the wrong table; {meant} was meant")
+
+
+def _check(root: str, key: str, form: str, value: object) -> None:
+    if form == "switch":
+        if not isinstance(value, bool):
+            raise ValueError(f"{key} is not true or false")
+        return
+    entries = strings(value)
+    if entries is None:
+        raise ValueError(f"{key} is not an array of strings")
+    if key != "collect.deny_paths":
+        return
+    from agentfeedback.policy.user_file import wrong_entry
+
+    for entry in entries:
+        if entry.startswith("~"):
+            raise ValueError(f"{key} entry {entry!r} begins with ~, which means nothing here")
+        if fault := wrong_entry(entry, [os.path.join(root, entry)]):
+            raise ValueError(f"{key} entry {entry!r} {fault}")

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 #: Whether paths are compared without case: macOS and Windows.
 FOLDS_CASE = sys.platform in ("darwin", "win32")
 
+#: The name of a repository's own file, in its root.
+FILE = ".agentfeedback.toml"
+#: The reason of a repository whose file is there and cannot be followed.
+REPO_INVALID = "repo_invalid"
+
 METADATA_FAILED = "the session metadata could not be read, so the policy could not be checked"
 
 _WINDOWS = sys.platform == "win32"
@@ -41,10 +46,10 @@ class Verdict:
 
 @frozen(eq=False)
 class RepositoryRules:
-    """What a repository's `.agentfeedback.toml` says; `root` is the folder it lies in.
+    """What a repository's `.agentfeedback.toml` says; `root` is the folder it is in.
 
-    `deny_paths` are as written. `push` is None when the file does not say. `problem` tells why a
-    file that is there was ignored as a whole.
+    `deny_paths` are as written. `push` is None when the file does not say. `problem` says why a
+    file that is there cannot be followed, which refuses; `warnings` what of it has no effect.
     """
 
     root: str
@@ -54,10 +59,16 @@ class RepositoryRules:
     problem: str = ""
     #: Keys that are never collected into a submission's context here (`context.drop`).
     drop: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The path of the file."""
+        return _path.join(self.root, FILE)
 
     @property
     def vetoes_push(self) -> bool:
-        """Whether no session of this repository may be uploaded; a file that could not be read vetoes."""
+        """Whether no session of this repository may be uploaded; a file that cannot be followed vetoes."""
         return self.push is False or bool(self.problem)
 
 
@@ -107,9 +118,9 @@ def within(directory: str, entry: str) -> bool:
 
 
 def expanded(entry: str, homes: Sequence[str]) -> list[str]:
-    """The absolute paths an entry of the user's lists stands for; none when it is to be skipped.
+    """The absolute paths an entry of the user's lists stands for; none when it is not of a form that is allowed.
 
-    `~` and `~/x` stand for one path in each home; other `~…` forms and relative paths are skipped.
+    `~` and `~/x` stand for one path in each home; other `~…` forms and relative paths for none.
     """
     if entry == "~":
         return list(homes)
@@ -141,10 +152,21 @@ class Policy:
             path for entry in collect.opt_in_paths for path in expanded(entry, homes)
         )
 
+    @property
+    def whole(self) -> Verdict | None:
+        """The refusal of every directory there is, known without asking about one; None when some may be read."""
+        if self.disabled:
+            return Verdict("disabled", "disabled")
+        if any(map(_is_root, self._deny)):
+            return Verdict("denied", "deny_paths")
+        if self._opt_in_only and not self._opt_in:
+            return Verdict("denied", "opt_in_only")
+        return None
+
     def check(
         self, directory: str, resolved: str | None, repositories: Iterable[RepositoryRules] = ()
     ) -> Verdict | None:
-        """The verdict on an absolute directory, in the order of section 11; None when it may be read.
+        """The verdict on an absolute directory, the user's rules before a repository's; None when it may be read.
 
         `resolved` is None where resolving fails. `repositories` are those the directory lies in
         (as written and resolved it may lie in two); none when it is gone.
@@ -161,6 +183,8 @@ class Policy:
         rules = list(repositories)
         if any(repository.disabled for repository in rules):
             return Verdict("disabled", "repo_disabled")
+        if any(repository.problem for repository in rules):
+            return Verdict("denied", REPO_INVALID)
         for repository in rules:
             if self._lies_in((plain, real), self._entries_of(repository)):
                 return Verdict("denied", "repo_deny_paths")

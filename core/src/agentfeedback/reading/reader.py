@@ -29,13 +29,16 @@ class Home:
 
     With `--home DIR` `path` is DIR and `environ` is empty. `cache` is the caller's own cache
     folder, also with `--home`: a reader that must copy what it reads does so below it; empty
-    stands for the system's folder of temporary files. One run has one `Home`: what a reader keeps for
+    stands for the system's folder of temporary files. `closed`: the policy refuses every session, so
+    `find` goes by names and `stat` alone, opens nothing, and reports what it could list only by
+    opening it with `Report.left_closed`. One run has one `Home`: what a reader keeps for
     the run goes with the object.
     """
 
     path: str
     environ: dict[str, str] = field(factory=dict)
     cache: str = ""
+    closed: bool = False
 
     def directory(self, variable: str, *default: str) -> str:
         """The directory in an environment variable when that is an absolute path, else `default` below the home."""
@@ -124,6 +127,10 @@ class Report:
     def problem(self, path: str, reason: str, *, directory: bool = False) -> None:
         """Name a path whose session (or, for a directory, whose sessions) could not be listed."""
         self.problems.append((path, reason, directory))
+
+    def left_closed(self, path: str) -> None:
+        """Name a store file whose sessions are known only by opening it, which the policy forbids (`Home.closed`)."""
+        self.problem(path, "not opened: the policy refuses every session")
 
     def listing(self, directory: str, *, root: bool = False) -> list[os.DirEntry[str]]:
         """The entries of a directory in byte order of their names; an error is reported, never raised.

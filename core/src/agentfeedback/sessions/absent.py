@@ -27,6 +27,8 @@ def without_file(
             if harness == store.harness and id not in found:
                 hidden = _hidden_by(store.report, row)
                 state: wire.State = "absent" if hidden is None else "unreadable"
+                if hidden is not None and store.refusal is not None:
+                    state, hidden = store.refusal.state, store.refusal.reason
                 yield wire.Listed(
                     f"{harness}:{id}",
                     harness,
@@ -40,7 +42,7 @@ def without_file(
 def missing(ref: Ref, store: FoundStore | None, row: SessionRow | None) -> tuple[wire.State, str]:
     """State and message of a digest's error for a session that its store does not list."""
     state, reason = state_without_file(store, row)
-    if store is None or store.report.state in _NOT_LISTED:
+    if store is None or store.report.state in _NOT_LISTED or _left_closed(store):
         shown = f" ({reason})" if reason else ""
         return state, f"{ref}: session is {state}{shown}"
     return state, reason
@@ -54,6 +56,8 @@ def state_without_file(store: FoundStore | None, row: SessionRow | None) -> tupl
     if store is None:
         return "unreadable", "its reader failed"
     report = store.report
+    if store.refusal is not None and _left_closed(store):
+        return store.refusal.state, store.refusal.reason
     if report.state == "unreadable" or report.state == "unsupported-format":
         return report.state, report.reason
     if row is None:
@@ -64,6 +68,11 @@ def state_without_file(store: FoundStore | None, row: SessionRow | None) -> tupl
             return "unreadable", reason
         return "unreadable", f"sessions in {path} could not be listed: {reason}"
     return "absent", "the session file is gone"
+
+
+def _left_closed(store: FoundStore) -> bool:
+    """Whether the session may be in what the policy forbids to open."""
+    return store.refusal is not None and bool(store.report.problems)
 
 
 def _hidden_by(report: Report, row: SessionRow) -> str | None:

@@ -11,6 +11,7 @@ from agentfeedback.plugins.hookspecs import hookimpl
 from agentfeedback.policy.gate import CollectGate
 
 if TYPE_CHECKING:
+    from agentfeedback.config.file import ConfigFile
     from agentfeedback.digest.build import BuiltDigest, Digester
     from agentfeedback.digest.caps import Caps
     from agentfeedback.digest.detect import Detector
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from agentfeedback.reading.timeline import Timeline
     from agentfeedback.scrub import Format
     from agentfeedback.state.watermark import WatermarkStore
+
+
+def check_policy(config_file: ConfigFile, paths: Paths) -> None:
+    """Raise `ConfigError` where the configuration has a near miss of `[collect]`."""
+    if config_file.tables:
+        from agentfeedback.policy.user_file import refuse_near_misses
+
+        refuse_near_misses(config_file, paths.homes)
 
 
 class Builtin:

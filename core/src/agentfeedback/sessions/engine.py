@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback.config.file import load
+from agentfeedback.config.file import ConfigFile, read
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.shape import Config
 from agentfeedback.plugins.host import Host
@@ -19,7 +19,7 @@ from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.reader import Home
 from agentfeedback.reading.refs import Ref
 from agentfeedback.sessions.absent import missing, state_without_file, without_file
-from agentfeedback.sessions.builtin import Builtin
+from agentfeedback.sessions.builtin import Builtin, check_policy
 from agentfeedback.sessions.examiner import ExaminedSession, Examiner, ReadSession, S
 from agentfeedback.sessions.find import FoundStore, find_stores
 from agentfeedback.sessions.listing import listing_of, status_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 class Engine:
     """One run over the stores below a home. `progress(label, total)` gives something to `step()` and `done()`.
 
-    `config` stands in for the file's, for who already read it. `now` is the clock, in ns since the epoch.
+    `config` stands in for the file's, for who read and checked it. `now` is the clock, in ns since the epoch.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class Engine:
         self.host = host
         self._cache = cache
         self._progress = progress or (lambda label, total: Silent())
-        # With --home the harnesses' own variables say nothing about that home.
-        self.home = Home(
-            self.paths.store_home, {} if home is not None else dict(environ), self.paths.cache
-        )
-        self.config = load(self.paths.config_file) if config is None else config
+        path = self.paths.config_file
+        self.config_file = read(path) if config is None else ConfigFile(path, config, {})
+        self.config = self.config_file.config
         self._builtin = Builtin(self.config, self.paths)
         host.start(self._builtin)
         gate = self._builtin.gate
+        variables = {} if home is not None else dict(environ)  # they say nothing about DIR
+        self.home = Home(self.paths.store_home, variables, self.paths.cache, bool(gate.whole))
         #: Asks the gates, for one session at a time.
         self.examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
 
@@ -103,8 +103,13 @@ class Engine:
         return self._builtin.digester
 
     def stores(self, harnesses: Iterable[str]) -> list[FoundStore]:
-        """The stores of these harnesses and their candidates, by names and `stat` alone."""
-        return find_stores(self.host, self.home, harnesses)
+        """The stores of these harnesses and their candidates, by names and `stat` alone; raises what `check_policy` raises."""
+        self.check_policy()
+        return find_stores(self.host, self.home, harnesses, self._builtin.gate.whole)
+
+    def check_policy(self) -> None:
+        """Raise `ConfigError` when the configuration has a near miss of `[collect]`: no session may be read then."""
+        check_policy(self.config_file, self.paths)
 
     def _examined(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -10,28 +11,37 @@ from agentfeedback.plugins.host import Host
 from agentfeedback.reading.reader import Home, Reader, Report, Session
 from agentfeedback.reading.refs import valid_id
 
+if TYPE_CHECKING:
+    from agentfeedback.policy.rules import Verdict
+
 
 @define(eq=False)
 class FoundStore:
-    """One harness's store: what `find` reported and the candidates it gave."""
+    """One harness's store: what `find` reported and the candidates it gave.
+
+    `refusal` is the policy's of every session: what the store could not list is refused with it.
+    """
 
     reader: Reader
     report: Report
     sessions: list[Session] = field(factory=list)
+    refusal: Verdict | None = None
 
     @property
     def harness(self) -> str:
         return self.report.harness
 
 
-def find_stores(host: Host, home: Home, harnesses: Iterable[str]) -> list[FoundStore]:
+def find_stores(
+    host: Host, home: Home, harnesses: Iterable[str], refusal: Verdict | None = None
+) -> list[FoundStore]:
     """The store of each harness whose reader works; what goes wrong in one is its state, its problems or a warning."""
     found = []
     for harness in harnesses:
         reader = host.reader(harness)
         if reader is None:
             continue
-        store = FoundStore(reader, Report(harness))
+        store = FoundStore(reader, Report(harness), refusal=refusal)
         try:
             for session in reader.find(home, store.report):
                 if valid_id(session.id):

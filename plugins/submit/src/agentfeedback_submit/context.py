@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
-from agentfeedback.config.file import load
+from agentfeedback.config.file import ConfigFile, read
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.resolve import ResolvedSetting, resolve
 from agentfeedback.config.shape import Config
@@ -63,9 +63,28 @@ class SubmitContext:
         self._started = False
 
     @cached_property
+    def _config_file(self) -> ConfigFile:
+        return read(self.paths.config_file)
+
+    @property
     def config(self) -> Config:
         """The configuration. Raises `ConfigError`."""
-        return load(self.paths.config_file)
+        return self._config_file.config
+
+    def warn_of_policy(self) -> None:
+        """Warn of what is not followed in the configuration, and in the file of the repository that is worked in."""
+        tables = self._config_file.tables
+        found: list[str] = []
+        if tables:
+            from agentfeedback.policy.user_file import near_misses, unknown_keys
+
+            found = near_misses(tables, self.paths.homes) + unknown_keys(tables)
+        for rules in self.gate.in_force(self.directory):
+            found += [f"{rules.file}: {warning}" for warning in rules.warnings]
+            if rules.problem:
+                found.append(f"{rules.file} cannot be followed: {rules.problem}")
+        for sentence in found:
+            self.host.warn(self.scrub(sentence))
 
     @cached_property
     def gate(self) -> CollectGate:

@@ -26,6 +26,10 @@ class _OpenCode(Reader):
         at, databases = location.databases(home, report)
         if not databases:
             return ()
+        if home.closed:  # sessions are rows, so that none is known without opening a database
+            for path in databases:
+                report.left_closed(path)
+            return ()
         from agentfeedback_opencode import store
 
         return store.sessions(home, self.schema(), report, at, databases)

@@ -33,6 +33,7 @@ def run_flush(line: Parsed) -> int:
     one_mode(local=line.local, server=line.server)
     _no_positionals(line, "flush")
     run = _run("flush")
+    run.warn_of_policy()
     server = run.server(local=line.local, server=line.server)
     destination: Destination = Local(run.service) if server is None else Remote(Client(server))
     each = FlushRun(run.spool, destination, run.tell, run.scrub)
@@ -57,6 +58,7 @@ def run_ingest(line: Parsed) -> int:
     one_mode(local=line.local, server=line.server)
     _no_positionals(line, "ingest")
     run = _run("ingest")
+    run.warn_of_policy()
     server = run.server(local=line.local, server=line.server)
     if server is None:
         run.start(inbox=False)

@@ -46,6 +46,8 @@ def run(line: Parsed) -> int:
     except FileNotFoundError:
         directory = ""
     here = SubmitContext(os.environ, host, directory)
+    if request.context_from is None:  # else a session is read, and a near miss refuses
+        here.warn_of_policy()
     facts = here.facts(request)
     if isinstance(facts, SubmitOutcome):
         facts.kind = token(request.kind)
