@@ -190,6 +190,22 @@ def test_what_nobody_knows_is_a_warning(
     assert (rules.warnings, rules.problem) == (warnings, "")
 
 
+def test_messages_of_a_hostile_file_are_few_and_short(tmp_path: Path) -> None:
+    """Very many keys that nobody knows are a problem, and long names and entries are cut, without a part of a secret."""
+    file = tmp_path / FILE
+    file.write_text("".join(f"k{number} = 1\n" for number in range(100)))
+    assert len(repository_rules(str(tmp_path)).warnings) == 100
+    file.write_text("".join(f"k{number} = 1\n" for number in range(100_000))[:FILE_LIMIT])
+    assert repository_rules(str(tmp_path)).problem
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for before in ("", "x " * 90):
+        file.write_text(f'[collect]\ndeny_paths = ["~{before}{secret} {"y" * 100_000}"]\n')
+        problem = repository_rules(str(tmp_path)).problem
+        assert secret[:12] not in problem and len(problem) < 400
+    file.write_text(f"{'z' * 100_000} = 1\n")
+    assert len(repository_rules(str(tmp_path)).warnings[0]) < 400
+
+
 @pytest.mark.parametrize("name", ["*", "src/a*b"])
 def test_a_star_is_a_name_where_something_has_it(tmp_path: Path, name: str) -> None:
     """A folder may be called `*`; the entry is followed then."""

@@ -17,6 +17,8 @@ from agentfeedback.policy.rules import FILE, RepositoryRules
 
 #: The largest repository file that is read, in bytes.
 FILE_LIMIT = 1 << 20
+#: The most keys nobody knows that a file may have, and the most characters of a text of it that are shown.
+_UNKNOWN, _SHOWN = 100, 200
 
 #: What a repository may set. Nothing reads `detect.nudge` of a repository yet.
 _KEYS: dict[str, dict[str, Literal["switch", "list"]]] = {
@@ -32,7 +34,11 @@ def repository_rules(root: str) -> RepositoryRules:
     """The rules in the repository file of a work tree; `problem` says why one that is there cannot be followed."""
     try:
         tables = toml(regular_bytes(os.path.join(root, FILE), FILE_LIMIT, follow=False))
-        warnings = tuple(_unknown(root, tables))
+        warnings: list[str] = []
+        for warning in _unknown(root, tables):
+            if len(warnings) == _UNKNOWN:
+                raise ValueError(f"it has more than {_UNKNOWN} keys that are not known")
+            warnings.append(warning)
     except FileNotFoundError:
         return RepositoryRules(root)
     except (OSError, ValueError) as error:
@@ -44,7 +50,7 @@ def repository_rules(root: str) -> RepositoryRules:
         deny_paths=tuple(collect.get("deny_paths", ())),
         push=sessions.get("push"),
         drop=tuple(tables.get("context", {}).get("drop", ())),
-        warnings=warnings,
+        warnings=tuple(warnings),
     )
 
 
@@ -53,7 +59,7 @@ def _unknown(root: str, tables: dict[str, Any]) -> Iterator[str]:
     for name, table in tables.items():
         if name not in _KEYS:
             _not_near(name, [*_KEYS, *_NAMES])
-            yield f"{name} is ignored; a repository sets {', '.join(_KEYS)} only"
+            yield f"{_shown(name)} is ignored; a repository sets {', '.join(_KEYS)} only"
         elif not isinstance(table, dict):
             raise ValueError(f"{name} is not a table")
         else:
@@ -62,7 +68,7 @@ def _unknown(root: str, tables: dict[str, Any]) -> Iterator[str]:
                 if form is None:
                     _not_near(key, _NAMES, f"{name}.")
                     allowed = ", ".join(_KEYS[name])
-                    yield f"{name}.{key} is ignored; a repository sets {allowed} there only"
+                    yield f"{name}.{_shown(key)} is ignored; a repository sets {allowed} there only"
                 else:
                     _check(root, f"{name}.{key}", form, value)
 
@@ -71,7 +77,9 @@ def _not_near(name: str, words: list[str], before: str = "") -> None:
     from agentfeedback.policy.user_file import near
 
     if meant := near(name, words):
-        raise ValueError(f"key {before}{name} is misspelt or in the wrong table; {meant} was meant")
+        raise ValueError(
+            f"key {before}{_shown(name)} is misspelt or in the wrong table; {meant} was meant"
+        )
 
 
 def _check(root: str, key: str, form: str, value: object) -> None:
@@ -88,6 +96,16 @@ def _check(root: str, key: str, form: str, value: object) -> None:
 
     for entry in entries:
         if entry.startswith("~"):
-            raise ValueError(f"{key} entry {entry!r} begins with ~, which means nothing here")
+            raise ValueError(
+                f"{key} entry {_shown(entry)!r} begins with ~, which means nothing here"
+            )
         if fault := wrong_entry(entry, [os.path.join(root, entry)]):
-            raise ValueError(f"{key} entry {entry!r} {fault}")
+            raise ValueError(f"{key} entry {_shown(entry)!r} {fault}")
+
+
+def _shown(text: str) -> str:
+    """A text of the file as far as a message has room for it; scrubbed first, so that a cut leaves no part of a secret."""
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
+    scrubber: Scrubber = Scrubber(SUBMIT)
+    return scrubber.text(text)[:_SHOWN]
