@@ -145,9 +145,9 @@ def test_mutated_records_are_counted_and_never_raise(real: Path, harness: str) -
             Tally.for_reader(reader.rewrites),
             Timeline(lambda text, limit: text[:limit], rewrites=reader.rewrites),
         )
-        for teller in (tally, timeline):
+        for sink in (tally, timeline):
             log = Lines(content)
-            reader.read(log, Place(), teller)
+            reader.read(log, Place(), sink)
             assert (log.lines, log.size) == (len(batch), len(content))
         objects = sum(map(is_object, batch))
         counts = tally.counts()

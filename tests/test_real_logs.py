@@ -64,12 +64,12 @@ def sessions(real: Path, tmp_path: Path) -> Sessions:
     return found
 
 
-def read(reader: Reader, session: Session, teller: Sink, watch: Watch | None = None) -> None:
+def read(reader: Reader, session: Session, sink: Sink, watch: Watch | None = None) -> None:
     log = reader.open(session)
     try:
         place = reader.place(session, strict=False)
         log.expected_first, log.watch = place.first_line, watch
-        reader.read(log, place, teller)
+        reader.read(log, place, sink)
     finally:
         log.close()
 

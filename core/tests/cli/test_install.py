@@ -19,7 +19,7 @@ import pytest
 
 from agentfeedback.cli.main import main
 from agentfeedback.foundation.errors import AgentFeedbackError
-from agentfeedback.harness_hooks import settings_file as hook_file
+from agentfeedback.harness_hooks import settings_file
 
 FILES = {
     "cursor": ".cursor/hooks.json",
@@ -167,7 +167,7 @@ def test_what_is_installed_is_what_the_harness_calls(machine, harness):
         b'{"hooks": {"Stop": {}, "stop": {}, "agentStop": {}}}',
         b'{"a": "\xff"}',
         b"\xff\xfe{\x00}\x00",
-        b" " * (hook_file.LARGEST + 1),
+        b" " * (settings_file.LARGEST + 1),
     ],
 )
 @pytest.mark.parametrize("command", ["install", "uninstall"])
@@ -332,16 +332,16 @@ def test_a_full_disk_leaves_the_file_as_it_was(machine):
 def test_a_file_changed_at_the_same_time_is_left_alone(machine):
     """What the harness wrote between reading and replacing is not lost."""
     path = machine.file("claude-code", FOREIGN)
-    old = hook_file.read(str(path))
+    old = settings_file.read(str(path))
     path.write_bytes(b'{"newer": true}')
     for text in ("{}", None):
         with pytest.raises(AgentFeedbackError, match="changed at the same time"):
-            hook_file.write(old, text)
+            settings_file.write(old, text)
     assert b'{"newer": true}' == path.read_bytes() and ["settings.json"] == os.listdir(path.parent)
-    none = hook_file.read(str(machine.file("cursor")))
+    none = settings_file.read(str(machine.file("cursor")))
     machine.file("cursor", b"{}")
     with pytest.raises(AgentFeedbackError, match="changed at the same time"):
-        hook_file.write(none, '{"a": 1}')
+        settings_file.write(none, '{"a": 1}')
     assert b"{}" == machine.file("cursor").read_bytes()
 
 
@@ -355,7 +355,7 @@ def test_killed_anywhere_the_file_is_old_or_new(machine):
         if not pid:
             try:
                 _kill_at(number)
-                hook_file.write(hook_file.read(str(path)), "{}")
+                settings_file.write(settings_file.read(str(path)), "{}")
             finally:
                 os._exit(0)
         ended = os.WTERMSIG(os.waitpid(pid, 0)[1])
@@ -363,7 +363,7 @@ def test_killed_anywhere_the_file_is_old_or_new(machine):
         if not ended:
             break
         killed += 1
-        hook_file.write(hook_file.read(str(path)), '{"next": 1}')
+        settings_file.write(settings_file.read(str(path)), '{"next": 1}')
         assert ["settings.json"] == os.listdir(path.parent)
     assert 5 < killed < 38
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.harness_hooks import entries as hook_entries
+from agentfeedback.harness_hooks import entries
 from agentfeedback.harness_hooks.installer import Installer
 from agentfeedback.harness_hooks.json_edit import NotEditable
 from agentfeedback.harness_hooks.own_command import commands, owner
@@ -73,25 +73,23 @@ def owns_of(installer: Installer) -> Callable[[list[str]], bool]:
 
 
 def install(text: str, installer: Installer, program: str = PROGRAM) -> str:
-    return hook_entries.installed(
-        text, installer, commands_of(installer, program), owns_of(installer)
-    )
+    return entries.installed(text, installer, commands_of(installer, program), owns_of(installer))
 
 
 def remove(text: str, installer: Installer) -> str:
-    return hook_entries.removed(text, installer, owns_of(installer))
+    return entries.removed(text, installer, owns_of(installer))
 
 
 def events(text: str, installer: Installer) -> list[str]:
-    return hook_entries.events(text, installer, owns_of(installer))
+    return entries.events(text, installer, owns_of(installer))
 
 
 def make(installer: Installer) -> str:
-    return hook_entries.made(installer, commands_of(installer, PROGRAM))
+    return entries.made(installer, commands_of(installer, PROGRAM))
 
 
 def was_made(text: str, installer: Installer) -> bool:
-    return hook_entries.was_made(text, installer, owns_of(installer))
+    return entries.was_made(text, installer, owns_of(installer))
 
 
 _words = st.text(string.ascii_letters + ' "\\\u20ac\U0001f600/\n', max_size=6)
@@ -207,7 +205,7 @@ def test_entries_are_found_after_the_harness_wrote_the_file_anew(text, installer
 
 
 def _without_empty(root: dict[str, Any]) -> dict[str, Any]:
-    hooks = {event: entries for event, entries in root.get("hooks", {}).items() if entries}
+    hooks = {event: each for event, each in root.get("hooks", {}).items() if each}
     rest = {name: value for name, value in root.items() if name != "hooks"}
     return {**rest, "hooks": hooks} if hooks else rest
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.foundation import lock as exclusive
-from agentfeedback.harness_hooks import session_cache as counters
+from agentfeedback.foundation import lock
+from agentfeedback.harness_hooks import session_cache
 
 WEEK = 7 * 86_400
 
@@ -34,28 +34,28 @@ def soon() -> float:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(counters.session_folder(str(tmp_path / "cache"), "cursor"))
+    return Path(session_cache.session_folder(str(tmp_path / "cache"), "cursor"))
 
 
 def test_a_file_is_named_by_its_session(folder):
     """The name is the id cut to 40 characters and the start of its hash, with nothing a file system minds."""
     id = "0123456789" * 5
     hashed = hashlib.sha256(id.encode()).hexdigest()[:16]
-    assert f"{id[:40]}-{hashed}.json" == counters.file_name(id)
-    odd = counters.file_name("a\nb:c\u20ac é")
+    assert f"{id[:40]}-{hashed}.json" == session_cache.file_name(id)
+    odd = session_cache.file_name("a\nb:c\u20ac é")
     assert odd.startswith("a_b_c___-") and odd.isascii()
-    assert counters.file_name("a_b") != counters.file_name("a:b")
+    assert session_cache.file_name("a_b") != session_cache.file_name("a:b")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"seen":', b"[" * 100_000])
 def test_an_unreadable_file_starts_fresh(folder, content):
     """What is not a JSON object is nothing kept, and the next change writes a whole file."""
-    counters.update(str(folder), "s", add(1), soon())
+    session_cache.update(str(folder), "s", add(1), soon())
     [path] = folder.glob("*.json")
     path.write_bytes(content)
-    assert counters.read(str(path)) is None
-    counters.update(str(folder), "s", add(2), soon())
-    assert [2] == (counters.read(str(path)) or {})["seen"]
+    assert session_cache.read(str(path)) is None
+    session_cache.update(str(folder), "s", add(2), soon())
+    assert [2] == (session_cache.read(str(path)) or {})["seen"]
 
 
 def test_only_a_regular_file_of_bounded_size_is_read(folder, tmp_path):
@@ -64,10 +64,10 @@ def test_only_a_regular_file_of_bounded_size_is_read(folder, tmp_path):
     (tmp_path / "real.json").write_text("{}")
     (folder / "link.json").symlink_to(tmp_path / "real.json")
     os.mkfifo(folder / "pipe.json")
-    (folder / "large.json").write_bytes(b" " * counters.LARGEST + b"{}")
+    (folder / "large.json").write_bytes(b" " * session_cache.LARGEST + b"{}")
     for name in ("link.json", "pipe.json", "large.json", "gone.json"):
-        assert counters.read(str(folder / name)) is None
-    assert {} == counters.read(str(tmp_path / "real.json"))
+        assert session_cache.read(str(folder / name)) is None
+    assert {} == session_cache.read(str(tmp_path / "real.json"))
 
 
 def _child(work: Callable[[], None]) -> int:
@@ -112,7 +112,7 @@ def test_killed_anywhere_old_or_new_is_there_and_the_next_goes_on(folder, after)
 
         def work(number: int = number) -> None:
             _kill_at(number, after=after)
-            counters.update(str(folder), "s", add(number), soon())
+            session_cache.update(str(folder), "s", add(number), soon())
 
         ended = _child(work)
         found = [json.loads(path.read_bytes())["seen"] for path in folder.glob("*.json")]
@@ -121,7 +121,7 @@ def test_killed_anywhere_old_or_new_is_there_and_the_next_goes_on(folder, after)
             break
         killed += 1
         began = time.monotonic()
-        counters.update(str(folder), "s", add(1000 + number), soon())
+        session_cache.update(str(folder), "s", add(1000 + number), soon())
         assert time.monotonic() - began < 1
         [path] = folder.glob("*.json")
         assert 1000 + number == json.loads(path.read_bytes())["seen"][-1]
@@ -136,7 +136,7 @@ def test_processes_at_once_lose_nothing(folder):
         if not pid:
             try:
                 for step in range(10):
-                    counters.update(str(folder), "s", add(number * 10 + step), soon() + 20)
+                    session_cache.update(str(folder), "s", add(number * 10 + step), soon() + 20)
             finally:
                 os._exit(0)
         children.append(pid)
@@ -152,7 +152,7 @@ def test_a_lock_that_is_removed_while_waited_for_is_no_lock(tmp_path):
     held: list[bool] = []
 
     def wait() -> None:
-        with exclusive.FileLock(path, soon()), open(path) as again:
+        with lock.FileLock(path, soon()), open(path) as again:
             try:
                 fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 held.append(False)
@@ -161,7 +161,7 @@ def test_a_lock_that_is_removed_while_waited_for_is_no_lock(tmp_path):
 
     # A thread: a fork would share the lock.
     waiter = threading.Thread(target=wait)
-    with exclusive.FileLock(path, soon()) as first:
+    with lock.FileLock(path, soon()) as first:
         waiter.start()
         time.sleep(0.2)
         first.remove()
@@ -172,10 +172,10 @@ def test_a_lock_that_is_removed_while_waited_for_is_no_lock(tmp_path):
 def test_a_held_lock_is_an_error_at_the_deadline(tmp_path):
     """A deadline in the past asks once; a later one is kept to."""
     path = str(tmp_path / "x.lock")
-    with exclusive.FileLock(path, 0):
+    with lock.FileLock(path, 0):
         for patience in (0.0, 0.2):
             began = time.monotonic()
-            with pytest.raises(TimeoutError), exclusive.FileLock(path, began + patience):
+            with pytest.raises(TimeoutError), lock.FileLock(path, began + patience):
                 pass
             assert patience <= time.monotonic() - began < patience + 1
 
@@ -189,8 +189,10 @@ def test_files_nobody_changes_go_after_seven_days(folder, tmp_path):
     """Pruning removes old files with their locks and leftovers, and nothing younger or foreign."""
     cache = str(tmp_path / "cache")
     for id in ("old", "young", "crashed"):
-        counters.update(str(folder), id, add(1), soon())
-    old, young, crashed = (folder / counters.file_name(id) for id in ("old", "young", "crashed"))
+        session_cache.update(str(folder), id, add(1), soon())
+    old, young, crashed = (
+        folder / session_cache.file_name(id) for id in ("old", "young", "crashed")
+    )
     _aged(old, WEEK + 60)
     _aged(young, WEEK - 60)
     Path(f"{young}.lock").touch()
@@ -200,33 +202,33 @@ def test_files_nobody_changes_go_after_seven_days(folder, tmp_path):
     _aged(unfinished, WEEK * 2)
     (folder / "foreign.txt").write_text("x")
     _aged(folder / "foreign.txt", WEEK * 9)
-    counters.prune(cache, soon())
+    session_cache.prune(cache, soon())
     assert {young.name, f"{young.name}.lock", "foreign.txt"} == set(os.listdir(folder))
 
 
 def test_pruning_is_done_at_most_once_a_day(folder, tmp_path):
     """The second of a day does nothing; the next day's does."""
     cache = str(tmp_path / "cache")
-    counters.prune(cache, soon())
-    counters.update(str(folder), "s", add(1), soon())
-    path = folder / counters.file_name("s")
+    session_cache.prune(cache, soon())
+    session_cache.update(str(folder), "s", add(1), soon())
+    path = folder / session_cache.file_name("s")
     _aged(path, WEEK * 2)
-    counters.prune(cache, soon())
+    session_cache.prune(cache, soon())
     assert path.exists()
     _aged(tmp_path / "cache/sessions/.pruned", 90_000)
-    counters.prune(cache, soon())
+    session_cache.prune(cache, soon())
     assert [] == os.listdir(folder)
 
 
 def test_pruning_leaves_a_file_in_use_and_keeps_its_deadline(folder, tmp_path):
     """A session whose lock is held stays, and past the deadline nothing is removed."""
     cache = str(tmp_path / "cache")
-    counters.update(str(folder), "s", add(1), soon())
-    path = folder / counters.file_name("s")
+    session_cache.update(str(folder), "s", add(1), soon())
+    path = folder / session_cache.file_name("s")
     _aged(path, WEEK * 2)
-    with exclusive.FileLock(f"{path}.lock", soon()):
-        counters.prune(cache, soon())
+    with lock.FileLock(f"{path}.lock", soon()):
+        session_cache.prune(cache, soon())
     assert path.exists()
     os.unlink(tmp_path / "cache/sessions/.pruned")
-    counters.prune(cache, 0)
+    session_cache.prune(cache, 0)
     assert path.exists()

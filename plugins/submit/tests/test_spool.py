@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.foundation import files as owner_only
+from agentfeedback.foundation import files
 from agentfeedback_submit.delivery.spool import CLAIM, REJECTED_AGE, TEMPORARY_AGE, Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, UnreadableEntry, read, written
 from agentfeedback_submit.filing.body import Body
@@ -206,7 +206,7 @@ def test_entry_given_back_on_a_full_disk_is_kept_as_it_was(
     def full(path: str, data: bytes, **more: Any) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(owner_only, "write_new", full)
+    monkeypatch.setattr(files, "write_new", full)
     spool.release(held, entry(attempts=4))
     (file,) = spool.files()
     assert file.claimed is None
@@ -273,8 +273,8 @@ def test_foreign_things_in_the_folder_are_not_followed(spool: Spool, tmp_path: P
     os.mkdir(f"{spool.folder}/{name.format(3)}")
     Path(spool.folder, "af2-x.json").write_bytes(b"{}")
     Path(spool.folder, "af1-x.json.bak").write_bytes(b"{}")
-    files = spool.files()
-    assert len(files) == 4
-    for each in files[:3]:
+    found = spool.files()
+    assert len(found) == 4
+    for each in found[:3]:
         with pytest.raises(UnreadableEntry):
             spool.look(each)

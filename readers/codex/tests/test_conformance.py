@@ -72,7 +72,7 @@ def test_the_rollout_says_what_it_was_written_to_say(rollout: Rollout, lines: li
 
 
 def test_members_of_any_type_leave_the_line_an_entry(rollout: Rollout, lines: list[bytes]) -> None:
-    """Whatever type a member has, nothing raises, the line counts, and both tellers count the same."""
+    """Whatever type a member has, nothing raises, the line counts, and both sinks count the same."""
     for index, line in enumerate(lines):
         for _, _, what, changed in fuzz.mutations([[line]]):
             log = [*lines[:index], changed + b"\n", *lines[index + 1 :]]

@@ -15,7 +15,7 @@ from agentfeedback_codex.reader import Codex
 
 
 def test_real_logs_tell_what_happened(real: Path, tmp_path: Path) -> None:
-    """Prompts and failed calls of every real session are those that truly happened, in both tellers."""
+    """Prompts and failed calls of every real session are those that truly happened, in both sinks."""
     seen = 0
     for number, expected in enumerate(sorted(real.rglob("expected.json"))):
         home = tmp_path / str(number)
@@ -26,10 +26,10 @@ def test_real_logs_tell_what_happened(real: Path, tmp_path: Path) -> None:
             place = Codex().place(listed, strict=True)
             assert place.paths == (want["meta"]["cwd"],)
             timeline, tally = Timeline(clip=lambda text, size: text[:size]), Tally()
-            for teller in (timeline, tally):
+            for sink in (timeline, tally):
                 log = Codex().open(listed)
                 log.expected_first = place.first_line
-                Codex().read(log, place, teller)
+                Codex().read(log, place, sink)
                 log.close()
             assert plain(timeline.counts()) == plain(tally.counts())
             prompts = [entry.span for entry in timeline.entries if entry.kind == "prompt"]

@@ -74,8 +74,8 @@ class Events:
 def told_of(content: bytes, place: Place | None = None) -> Timeline:
     timeline = Timeline(clip=lambda text, size: text[:size])
     tally = Tally.for_reader(Copilot.rewrites)
-    for teller in (timeline, tally):
-        Copilot().read(Bytes(content), place or Place(), teller)
+    for sink in (timeline, tally):
+        Copilot().read(Bytes(content), place or Place(), sink)
     assert plain(tally.counts()) == plain(timeline.counts())
     assert (tally.first, tally.last, list(tally.cwds)) == (
         timeline.first,

@@ -59,7 +59,7 @@ def test_the_session_says_what_it_was_written_to_say(tell: Tell, session: list[b
 
 
 def test_members_of_any_type_leave_the_line_an_entry(tell: Tell, session: list[bytes]) -> None:
-    """Whatever type a member has, nothing raises, the line counts, and both tellers count the same."""
+    """Whatever type a member has, nothing raises, the line counts, and both sinks count the same."""
     for index, line in enumerate(session):
         for _, _, what, changed in fuzz.mutations([[line]]):
             log = [*session[:index], changed + b"\n", *session[index + 1 :]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 
 if TYPE_CHECKING:
     from conftest import Events
@@ -79,7 +79,7 @@ def test_what_a_subagent_does_is_not_read(log: Events) -> None:
     timeline = log.told()
     assert (timeline.counts().entries, timeline.entries) == (3, [])
     assert timeline.last is not None
-    assert moment.list_form(timeline.last) == "2026-11-30T10:00:00Z"
+    assert times.list_form(timeline.last) == "2026-11-30T10:00:00Z"
 
 
 def test_directories_are_recorded_in_their_order(log: Events) -> None:

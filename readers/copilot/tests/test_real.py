@@ -26,9 +26,9 @@ def test_real_logs_tell_what_happened(real: Path, tmp_path: Path, version: str) 
         listed = found[want["session_id"]]
         place = Copilot().place(listed, strict=True)
         timeline, tally = Timeline(clip=lambda text, size: text[:size]), Tally()
-        for teller in (timeline, tally):
+        for sink in (timeline, tally):
             log = Copilot().open(listed)
-            Copilot().read(log, place, teller)
+            Copilot().read(log, place, sink)
             log.close()
         assert plain(tally.counts()) == plain(timeline.counts())
         assert timeline.cwds.keys() >= set(place.paths) > set()

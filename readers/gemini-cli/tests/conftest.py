@@ -99,9 +99,9 @@ def tool(
 def told_of(content: bytes, start: int = 0, place: Place | None = None) -> Timeline:
     timeline = Timeline(lambda text, size: text[:size], start=start, rewrites=True)
     tally = Tally.for_reader(GeminiCli.rewrites)
-    for teller in (timeline, tally):
+    for sink in (timeline, tally):
         log = Bytes(content)
-        GeminiCli().read(log, place or Place(("/srv/app",)), teller)
+        GeminiCli().read(log, place or Place(("/srv/app",)), sink)
     if not start:
         assert plain(tally.counts()) == plain(timeline.counts())
     assert (tally.first, tally.last) == (timeline.first, timeline.last)

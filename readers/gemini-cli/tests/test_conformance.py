@@ -73,7 +73,7 @@ def test_the_session_says_what_it_was_written_to_say(tell: Tell, session: list[b
 
 
 def test_members_of_any_type_never_raise(tell: Tell, session: list[bytes]) -> None:
-    """Whatever type a member has, both tellers count the same, and a message with id and type is not an unparsed line."""
+    """Whatever type a member has, both sinks count the same, and a message with id and type is not an unparsed line."""
     for index, line in enumerate(session):
         for _, _, what, changed in fuzz.mutations([[line]]):
             log = [*session[:index], changed + b"\n", *session[index + 1 :]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,8 +231,8 @@ def test_times_are_those_of_messages_and_starts(log: Written) -> None:
     timeline = log.told()
     assert timeline.first is not None
     assert timeline.last is not None
-    assert moment.list_form(timeline.first) == "2026-11-30T08:00:00Z"
-    assert moment.list_form(timeline.last) == "2026-11-30T10:30:00Z"
+    assert times.list_form(timeline.first) == "2026-11-30T08:00:00Z"
+    assert times.list_form(timeline.last) == "2026-11-30T10:30:00Z"
 
 
 def test_listed_directories_come_after_all_lines(log: Written) -> None:

@@ -29,9 +29,9 @@ def test_real_logs_tell_what_happened(real: Path, tmp_path: Path, version: str) 
         place = GeminiCli().place(listed, strict=True)
         timeline = Timeline(lambda text, size: text[:size], rewrites=True)
         tally = Tally.for_reader(GeminiCli.rewrites)
-        for teller in (timeline, tally):
+        for sink in (timeline, tally):
             log = GeminiCli().open(listed)
-            GeminiCli().read(log, place, teller)
+            GeminiCli().read(log, place, sink)
             log.close()
         assert plain(tally.counts()) == plain(timeline.counts())
         assert timeline.counts().unparsed == 0

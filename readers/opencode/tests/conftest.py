@@ -136,10 +136,10 @@ def told(session: Session, start: int = 0) -> Timeline:
     """What a session tells; the two kinds of timeline agree on every count."""
     timeline, tally = Timeline(clip=lambda text, size: text[:size], start=start), Tally()
     reader = READERS[session.harness]
-    for teller in (timeline, tally):
+    for sink in (timeline, tally):
         log = reader.open(session)
         try:
-            reader.read(log, reader.place(session, strict=True), teller)
+            reader.read(log, reader.place(session, strict=True), sink)
         finally:
             log.close()
     if not start:

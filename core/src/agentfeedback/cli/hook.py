@@ -55,7 +55,7 @@ def _serve(harness: str, event: str, home: str, started: float) -> None:
     from agentfeedback.foundation.files import directory
     from agentfeedback.foundation.lock import FileLock
     from agentfeedback.foundation.paths import cache_directory
-    from agentfeedback.harness_hooks import session_cache as counters
+    from agentfeedback.harness_hooks import session_cache
 
     deadline = started + SECONDS
     # Read in any case: a harness that cannot write its payload may take that for a failure.
@@ -65,29 +65,31 @@ def _serve(harness: str, event: str, home: str, started: float) -> None:
         payload = _object(data)
         id = installer.session(payload)
         if id:
-            where = counters.session_folder(folder, harness)
-            counters.update(where, id, lambda kept: installer.keep(kept, payload, home), deadline)
+            where = session_cache.session_folder(folder, harness)
+            session_cache.update(
+                where, id, lambda kept: installer.keep(kept, payload, home), deadline
+            )
     runs, last_run = os.path.join(folder, "hooks"), f"{harness}.json"
     directory(runs)
-    with FileLock(os.path.join(runs, last_run + counters.LOCK), deadline):
+    with FileLock(os.path.join(runs, last_run + session_cache.LOCK), deadline):
         # Neither name needs escaping: both are an installer's own.
-        line = f'{{"ts":"{counters.stamp(time.time())}","event":"{event}"}}'
-        counters.kept_in(runs).put(last_run, line.encode(), replace=True)
+        line = f'{{"ts":"{session_cache.stamp(time.time())}","event":"{event}"}}'
+        session_cache.kept_in(runs).put(last_run, line.encode(), replace=True)
     if installer.indexes:
-        counters.prune(folder, deadline)
+        session_cache.prune(folder, deadline)
 
 
 def _installer(harness: str) -> Installer | None:
-    from agentfeedback.foundation import entry_points as installed
+    from agentfeedback.foundation import entry_points
 
-    if harness in installed.blocked(os.environ):
+    if harness in entry_points.blocked(os.environ):
         return None
-    value = installed.entry_points_by_name(installed.INSTALLERS).get(harness)
+    value = entry_points.entry_points_by_name(entry_points.INSTALLERS).get(harness)
     if value is None:
-        value = installed.slow_entry_points_by_name(installed.INSTALLERS).get(harness)
+        value = entry_points.slow_entry_points_by_name(entry_points.INSTALLERS).get(harness)
     if value is None:
         return None
-    installer: Installer = installed.load_file(value)
+    installer: Installer = entry_points.load_file(value)
     return installer
 
 
@@ -108,14 +110,14 @@ def _log(error: BaseException) -> None:
     try:
         from agentfeedback.foundation.files import Folder
         from agentfeedback.foundation.paths import cache_directory
-        from agentfeedback.harness_hooks import session_cache as counters
+        from agentfeedback.harness_hooks import session_cache
 
         cache = cache_directory(os.environ, os.environ.get("HOME", ""))
         number = getattr(error, "errno", None)
         reason = (
             f"{type(error).__name__} {number}" if isinstance(number, int) else type(error).__name__
         )
-        line = f'{{"ts":"{counters.stamp(time.time())}","outcome":"hook_failed","reason":"{reason}"}}\n'
+        line = f'{{"ts":"{session_cache.stamp(time.time())}","outcome":"hook_failed","reason":"{reason}"}}\n'
         log = Folder(os.path.join(cache, "log"), durable=False)
         log.append("client.jsonl", line.encode(), limit=_LOG_LIMIT)
     except Exception:  # noqa: BLE001 - a full disk also takes no log line, and the harness must not notice

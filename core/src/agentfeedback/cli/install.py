@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from agentfeedback.foundation import entry_points as installed
+from agentfeedback.foundation import entry_points
 from agentfeedback.foundation.errors import AgentFeedbackError, PluginError, UsageError, reason_of
 from agentfeedback.foundation.files import directory
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback.foundation.paths import cache_directory
-from agentfeedback.harness_hooks import entries as hook_entries
-from agentfeedback.harness_hooks import settings_file as hook_file
+from agentfeedback.harness_hooks import entries, settings_file
 from agentfeedback.harness_hooks.installer import Installer
 from agentfeedback.harness_hooks.json_edit import NotEditable
 from agentfeedback.harness_hooks.own_command import commands, owner
@@ -39,7 +38,7 @@ class _Change:
     """What one harness's hook file becomes; `text` None removes it. `events` are those whose entries change."""
 
     installer: Installer
-    file: hook_file.HookFile
+    file: settings_file.HookFile
     text: str | None
     events: list[str]
 
@@ -52,7 +51,7 @@ def run_install(line: Parsed) -> int:
     """`install <harness>...`."""
     # Compiled here, once: a hook writes no byte code.
     from agentfeedback.cli import hook  # noqa: F401
-    from agentfeedback.harness_hooks import session_cache as counters  # noqa: F401
+    from agentfeedback.harness_hooks import session_cache  # noqa: F401
 
     return _run(line, "install")
 
@@ -97,7 +96,7 @@ def _changed(
             changes = [planned(installer, home) for installer in installers]
             for change in changes:
                 if change.changes:
-                    hook_file.write(change.file, change.text)
+                    settings_file.write(change.file, change.text)
             return changes
     except OSError as error:
         remedy = "check the permissions of its folder and the room on its disk"
@@ -107,35 +106,35 @@ def _changed(
 
 
 def _change(installer: Installer, home: str) -> _Change:
-    file = hook_file.read(installer.settings(home, os.environ))
+    file = settings_file.read(installer.settings(home, os.environ))
     wanted = commands(installer, _program())
     if file.text is None:
-        text = hook_entries.made(installer, wanted)
+        text = entries.made(installer, wanted)
     else:
         owns = owner(installer.harness)
-        text = _edited(file, lambda old: hook_entries.installed(old, installer, wanted, owns))
+        text = _edited(file, lambda old: entries.installed(old, installer, wanted, owns))
     return _Change(installer, file, text, list(installer.events))
 
 
 def _removal(installer: Installer, home: str) -> _Change:
-    file = hook_file.read(installer.settings(home, os.environ))
+    file = settings_file.read(installer.settings(home, os.environ))
     if file.text is None:
         return _Change(installer, file, None, [])
     owns = owner(installer.harness)
-    text: str | None = _edited(file, lambda old: hook_entries.removed(old, installer, owns))
-    events = hook_entries.events(file.text, installer, owns)
+    text: str | None = _edited(file, lambda old: entries.removed(old, installer, owns))
+    events = entries.events(file.text, installer, owns)
     # Behind a link lies a file somebody keeps elsewhere: it is emptied of ours and stays.
-    if hook_entries.was_made(file.text, installer, owns) and not os.path.islink(file.path):
+    if entries.was_made(file.text, installer, owns) and not os.path.islink(file.path):
         text = None
     return _Change(installer, file, text, events)
 
 
-def _edited(file: hook_file.HookFile, edit: Callable[[str], str]) -> str:
+def _edited(file: settings_file.HookFile, edit: Callable[[str], str]) -> str:
     assert file.text is not None
     try:
         return edit(file.text)
     except NotEditable as error:
-        raise hook_file.left_alone(file.path, str(error)) from None
+        raise settings_file.left_alone(file.path, str(error)) from None
 
 
 def _program() -> str:
@@ -157,10 +156,10 @@ def _program() -> str:
 
 
 def _named(names: list[str], command: str) -> list[Installer]:
-    points = installed.entry_points_by_name(installed.INSTALLERS)
+    points = entry_points.entry_points_by_name(entry_points.INSTALLERS)
     if any(name not in points for name in names):
-        points = {**installed.slow_entry_points_by_name(installed.INSTALLERS), **points}
-    blocked = installed.blocked(os.environ)
+        points = {**entry_points.slow_entry_points_by_name(entry_points.INSTALLERS), **points}
+    blocked = entry_points.blocked(os.environ)
     have = ", ".join(sorted(name for name in points if name not in blocked)) or "none"
     if not names:
         raise UsageError(
@@ -176,7 +175,7 @@ def _named(names: list[str], command: str) -> list[Installer]:
                 f"{hint}name one of these, or install the plugin that knows its hooks",
             )
         try:
-            installer = installed.load_file(points[name])
+            installer = entry_points.load_file(points[name])
             if not isinstance(installer, Installer):
                 raise TypeError("it is not an Installer")
         except Exception as error:

@@ -14,7 +14,7 @@ from attrs import define, frozen
 
 from agentfeedback.digest.caps import Caps, Part, fitting
 from agentfeedback.digest.detect import Detector, is_event
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.reading.reader import Session
 from agentfeedback.reading.timeline import Call, Entry, Timeline, Trouble
 from agentfeedback.scrub import Scrubber
@@ -151,8 +151,8 @@ def _frame(session: Session, timeline: Timeline, detectors: Sequence[Detector]) 
         session_id=session.id,
         project=next(iter(timeline.cwds), ""),
         cwd=timeline.cwd,
-        start=moment.digest_form(timeline.first) if timeline.first is not None else "",
-        end=moment.digest_form(timeline.last) if timeline.last is not None else "",
+        start=times.digest_form(timeline.first) if timeline.first is not None else "",
+        end=times.digest_form(timeline.last) if timeline.last is not None else "",
         model=timeline.model,
         from_offset=timeline.start,
         counts=timeline.counts(),
@@ -163,7 +163,7 @@ def _frame(session: Session, timeline: Timeline, detectors: Sequence[Detector]) 
 
 def _events(session: Session, timeline: Timeline) -> Iterable[tuple[Entry | Call, Event]]:
     for entry in timeline.entries:
-        at = moment.digest_form(entry.at) if entry.at is not None else ""
+        at = times.digest_form(entry.at) if entry.at is not None else ""
         if entry.kind == "prompt" and entry.offset >= timeline.start:
             yield (
                 entry,

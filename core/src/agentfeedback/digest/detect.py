@@ -13,7 +13,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentfeedback.digest.complaints import complaints
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.reading.timeline import Call, Entry, Timeline, Trouble
 from agentfeedback.wire import records as wire
 from agentfeedback.wire.encode import encode
@@ -96,7 +96,7 @@ class Troubles(Detector):
 
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         for trouble in timeline.troubles:
-            at = moment.digest_form(trouble.at) if trouble.at is not None else ""
+            at = times.digest_form(trouble.at) if trouble.at is not None else ""
             yield Finding(trouble, wire.Trouble(trouble.kind, at, trouble.excerpt))
 
 

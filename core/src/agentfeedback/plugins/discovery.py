@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import define, field
 
-from agentfeedback.foundation import entry_points as installed
+from agentfeedback.foundation import entry_points
 from agentfeedback.plugins.harnesses import HARNESSES
 
 Kind = Literal["reader", "gate", "plugin", "command", "installer"]
@@ -51,7 +51,7 @@ def installed_plugins(blocked: set[str], unreadable: list[str]) -> list[Plugin]:
     """
     found: list[Plugin] = []
     seen: set[tuple[str, ...]] = set()
-    for point in installed.entry_points(GROUPS, unreadable):
+    for point in entry_points.entry_points(GROUPS, unreadable):
         kind = GROUPS[point.group]
         several = kind in ("gate", "command")
         key = (kind, point.name, _normal(point.dist)) if several else (kind, point.name)

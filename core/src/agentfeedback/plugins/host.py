@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback.foundation import entry_points as installed
+from agentfeedback.foundation import entry_points
 from agentfeedback.foundation.errors import UsageError
 from agentfeedback.plugins.discovery import BLOCK_VARIABLE, Plugin, installed_plugins
 from agentfeedback.plugins.harnesses import ALIASES, CORE, HARNESSES, dist_of
@@ -102,7 +102,7 @@ class Host:
             if plugin.kind == "command":
                 plugin.loaded = table(plugin.value)
                 return
-            loaded = installed.load(plugin.value)
+            loaded = entry_points.load(plugin.value)
             if plugin.kind != "installer":
                 plugin.hooks = self._calls.register(loaded, plugin.name)
                 if plugin.kind == "gate" and not set(GATE_HOOKS) & set(plugin.hooks):

@@ -47,9 +47,9 @@ class LogFacts:
 
 
 def load(
-    reader: Reader, session: Session, place: Place, teller: Sink, watch: Watch | None = None
+    reader: Reader, session: Session, place: Place, sink: Sink, watch: Watch | None = None
 ) -> Log:
-    """Tell `teller` the session's log and return the log, closed; raises `SessionRefused`."""
+    """Tell `sink` the session's log and return the log, closed; raises `SessionRefused`."""
     from agentfeedback.reading.log import UnreadableLog
 
     try:
@@ -57,7 +57,7 @@ def load(
         try:
             log.expected_first = place.first_line
             log.watch = watch
-            reader.read(log, place, teller)
+            reader.read(log, place, sink)
         finally:
             log.close()
     except UnreadableLog as error:
@@ -69,18 +69,18 @@ def load(
         raise SessionRefused(
             "unreadable", f"reader {session.harness} failed: {fault}", fault
         ) from None
-    if log.lines == teller.unparsed_lines:
+    if log.lines == sink.unparsed_lines:
         raise SessionRefused("unsupported-format")
     return log
 
 
-def facts_of(log: Log, teller: Sink) -> LogFacts:
+def facts_of(log: Log, sink: Sink) -> LogFacts:
     """The facts of a log that was told to its end."""
     return LogFacts(
-        teller.first,
-        teller.last,
-        list(teller.cwds),
-        teller.counts(),
+        sink.first,
+        sink.last,
+        list(sink.cwds),
+        sink.counts(),
         log.size,
         log.head,
         log.boundary,

@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.foundation.errors import UsageError
 
 OUTCOMES = ("filed", "nothing", "skipped")
@@ -61,7 +61,7 @@ def since(text: str, now: int) -> int | None:
         seconds = int(relative[1]) * _SECONDS[relative[2]]
         if seconds <= _CENTURY:
             return (now // 1_000_000_000 - seconds) * 1_000_000_000
-    elif (at := moment.parse(text)) is not None:
+    elif (at := times.parse(text)) is not None:
         return at
     raise UsageError(
         f'--since "{text}" is neither an RFC 3339 time nor a relative time',

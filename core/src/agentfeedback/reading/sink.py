@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.wire.records import Counts
 
 Status = Literal["ok", "error", "denied", "interrupted"]
@@ -74,15 +74,15 @@ class Sink:
 
     def _note_times(self) -> None:
         """Note the times told since the last call. Nearly all are of one form, in which text order is time order."""
-        times, self._times = self._times, []
+        noted, self._times = self._times, []
         try:
-            if "".join(times).encode().translate(_ZEROS) == _FORM * len(times):  # type: ignore[arg-type]
-                ends = [min(times), max(times)] if times else []
-                if all(moment.parse(end) is not None for end in ends):  # type: ignore[arg-type]
-                    times = ends
+            if "".join(noted).encode().translate(_ZEROS) == _FORM * len(noted):  # type: ignore[arg-type]
+                ends = [min(noted), max(noted)] if noted else []
+                if all(times.parse(end) is not None for end in ends):  # type: ignore[arg-type]
+                    noted = ends
         except (TypeError, UnicodeEncodeError):  # numbers among them, or no time at all
             pass
-        for time in times:
+        for time in noted:
             self._time(time)
 
     def _time(self, time: str | int) -> int | None:
@@ -187,4 +187,4 @@ class Sink:
 
 def parsed(time: str | int | None) -> int | None:
     """A time as it is told, in nanoseconds since the epoch; None when it is none."""
-    return moment.parse(time) if isinstance(time, str) else time
+    return times.parse(time) if isinstance(time, str) else time

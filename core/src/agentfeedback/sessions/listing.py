@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.reading.reader import Report
 from agentfeedback.sessions.examiner import ExaminedSession
 from agentfeedback.wire import records as wire
@@ -92,8 +92,8 @@ def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
     )
     if facts is not None:
         item.cwds = facts.cwds
-        item.start = moment.list_form(facts.first) if facts.first is not None else ""
-        item.end = moment.list_form(facts.last) if facts.last is not None else ""
+        item.start = times.list_form(facts.first) if facts.first is not None else ""
+        item.end = times.list_form(facts.last) if facts.last is not None else ""
         item.counts = facts.counts if counts else None
     return item
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from agentfeedback.digest.detect import DETECTOR_VERSION
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.refs import Ref
@@ -38,7 +38,7 @@ class SpanFacts:
     @property
     def occurred_at(self) -> str:
         """The entry's time as a submission has it."""
-        return moment.filing_form(self.at)
+        return times.filing_form(self.at)
 
     def key(self, ordinal: int) -> str:
         """The key of the finding with this number at the span."""

@@ -139,7 +139,7 @@ class Subject:
         reader.read(self.log(lines), place, tally)
         return tally
 
-    def _read(self, session: Session, teller: Sink) -> Log | None:
+    def _read(self, session: Session, sink: Sink) -> Log | None:
         """Read a session as the engine does; None when its log cannot be read."""
         reader = self._reader
         place = reader.place(session, strict=False)
@@ -147,7 +147,7 @@ class Subject:
             log = reader.open(session)
             try:
                 log.expected_first = place.first_line
-                reader.read(log, place, teller)
+                reader.read(log, place, sink)
             finally:
                 log.close()
         except (UnreadableLog, OSError):

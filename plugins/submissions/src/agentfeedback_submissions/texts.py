@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 
 WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 _RUN = re.compile(f"[{WHITE_SPACE}]+")
@@ -38,10 +38,10 @@ def one_line(text: str) -> str:
 
 def microseconds(text: str) -> int | None:
     """Microseconds since the epoch of an RFC 3339 time; a leap second is none."""
-    at = moment.parse(text)
+    at = times.parse(text)
     return None if at is None or text[17:19] == "60" else at // 1000
 
 
 def time_form(at: int) -> str:
     """Microseconds since the epoch as UTC with six digits."""
-    return moment.filing_form(at * 1000)
+    return times.filing_form(at * 1000)

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.foundation.canonical import compact
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.plugins.host import Host
@@ -177,7 +177,7 @@ def moment_of(flag: str, text: str) -> str:
         at = refs.since(text, time.time_ns())
     except UsageError as error:
         raise UsageError(error.problem.replace("--since", flag, 1), error.remedy) from None
-    return moment.list_form(at) if at is not None else time_form(0)
+    return times.list_form(at) if at is not None else time_form(0)
 
 
 def _filters(line: Parsed) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import time
 
 from attrs import define
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.foundation.files import Folder
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback.wire.encode import encode, omitted
@@ -58,7 +58,7 @@ class OutcomeLog:
 
     def write(self, line: Line) -> None:
         """Append a line with the time of now. Raises `OSError`."""
-        line.ts = moment.digest_form(time.time_ns())
+        line.ts = times.digest_form(time.time_ns())
         folder, name = os.path.split(self.path)
         log = Folder(folder, durable=False)
         text = encode(line) + b"\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from agentfeedback.foundation import times as moment
+from agentfeedback.foundation import times
 from agentfeedback.foundation.canonical import text
 from agentfeedback.foundation.json_text import (
     MAX_DEPTH,
@@ -56,7 +56,7 @@ class SpoolEntry:
 def file_time(at: int) -> str:
     """A time as names of entries have it: nanoseconds, in digits that sort."""
     seconds, rest = divmod(at, 10**9)
-    date = moment.table_form(seconds * 10**9).replace("-", "").replace(":", "")
+    date = times.table_form(seconds * 10**9).replace("-", "").replace(":", "")
     return f"{date[:-1]}.{rest:09d}Z"
 
 
@@ -67,15 +67,15 @@ def written(entry: SpoolEntry) -> bytes:
         "kind": entry.body.kind,
         "key": entry.body.key,
         "destination": entry.destination,
-        "created_at": moment.list_form(entry.created_at),
+        "created_at": times.list_form(entry.created_at),
         "attempts": entry.attempts,
     }
     if entry.not_before:
-        shown["not_before"] = moment.list_form(entry.not_before)
+        shown["not_before"] = times.list_form(entry.not_before)
     if entry.last_error:
         shown["last_error"] = entry.last_error
     if entry.rejected_at:
-        shown["rejected_at"] = moment.list_form(entry.rejected_at)
+        shown["rejected_at"] = times.list_form(entry.rejected_at)
         if entry.status:
             shown["status"] = entry.status
         shown["response"] = entry.response
@@ -117,8 +117,8 @@ def read(data: bytes) -> SpoolEntry:
         raise UnreadableEntry("it is of another version")
     if not entry.kind or not entry.destination:
         raise UnreadableEntry("its kind or its destination is empty")
-    created_at = moment.parse(entry.created_at)
-    not_before = moment.parse(entry.not_before) if entry.not_before else 0
+    created_at = times.parse(entry.created_at)
+    not_before = times.parse(entry.not_before) if entry.not_before else 0
     if created_at is None or not_before is None:
         raise UnreadableEntry("one of its times is not a time")
     return SpoolEntry(
