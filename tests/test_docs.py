@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 import shlex
 import shutil
@@ -18,6 +19,7 @@ import pytest
 from agentfeedback import plugins, reading
 from agentfeedback.cli.commands import COMMANDS
 from agentfeedback.foundation import errors, times
+from agentfeedback.plugins.discovery import GROUPS
 from agentfeedback.policy import rules
 from agentfeedback.policy.user_file import KEYS
 from agentfeedback.reading import log, reader, record, sink
@@ -39,6 +41,11 @@ EVERY_PAGE = [
 SAMPLE = {"claude-code": ".claude", "codex": ".codex"}
 SHOWN_HOME = "/home/user"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: A dotted name below one of our packages, and a file or folder of their sources.
+_DOTTED = re.compile(r"(?<![\w/.@-])((?:pytest_)?agentfeedback(?:_[a-z_]+)?(?:\.[A-Za-z_]\w*)+)")
+_SOURCE = re.compile(r"(?<![\w/])((?:core|(?:readers|plugins)/[\w-]+)/(?:src|tests)/[\w/.-]*\w)")
+#: Names with a dot that are files of the program.
+_FILES = {"agentfeedback.db", "agentfeedback.json"}
 _CELL = re.compile(r"^\| `([^`|]+)`", re.MULTILINE)
 
 
@@ -144,6 +151,40 @@ def test_every_function_of_times_is_documented() -> None:
         and value.__module__ == times.__name__
     ]
     assert sorted(told) == sorted(public)
+
+
+# -- names of modules ------------------------------------------------------------------------------
+
+
+def missing_names(text: str) -> list[str]:
+    """The dotted names and source paths of a text that name nothing in this repository."""
+    packages = {path.name for path in ROOT.glob("*/*/src/*")} | {"agentfeedback"}
+    missing = []
+    for dotted in sorted(set(_DOTTED.findall(text)) - _FILES - set(GROUPS)):
+        if dotted.split(".")[0] in packages:
+            try:
+                pkgutil.resolve_name(dotted)
+            except (ImportError, AttributeError):
+                missing.append(dotted)
+    return missing + [path for path in set(_SOURCE.findall(text)) if not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*EVERY_PAGE, *sorted(ROOT.glob("core/src/**/*.py")), *sorted(ROOT.glob("*/*/src/**/*.py"))],
+    ids=name,
+)
+def test_every_module_that_a_text_names_is_there(path: Path) -> None:
+    """A page, a docstring or a comment names no module, member or source file that has moved."""
+    assert missing_names(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "gone", ["agentfeedback.store.StateStore", "agentfeedback.reading.Teller", "core/src/gone.py"]
+)
+def test_a_name_that_is_gone_is_found(gone: str) -> None:
+    """A module, a member and a file that are gone are each reported."""
+    assert missing_names(f"see `{gone}`, and `agentfeedback.reading.Sink`") == [gone]
 
 
 # -- commands, keys, records ---------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Size and first-line hash against what was marked: the state of a session.
 
 Pure: rows and sizes come in, a `LogStatus` goes out. `WatermarkStore` is what keeps the rows; the
-core's own is `agentfeedback.store.StateStore`, and a plugin may supply another through the hook
+core's own is `agentfeedback.state.state_store.StateStore`, and a plugin may supply another through the hook
 `watermark_store`.
 """
 
