@@ -1,5 +1,6 @@
 """The exit table: every kind of secret, in every surrounding that a transcript puts it in."""
 
+import base64
 import json
 from collections.abc import Callable
 
@@ -103,6 +104,7 @@ def test_lone_opener_hides_its_own_lines_only() -> None:
             [
                 *(token for tokens in parts.TOKENS.values() for token in tokens),
                 *(opener for pair in parts.BLOCKS for opener in pair),
+                *("\x1b[0m", "\x1b", "[0m", "\x00", "\u200b", "\x01", "\\\n"),
                 *("Authorization: ", "Cookie: ", "a=b", '"', "\\", "\n", " ", "-", "x", "curl -b "),
             ]
         ),
@@ -113,3 +115,69 @@ def test_the_exit_table_settles(pieces: list[str]) -> None:
     scrubber = Scrubber(SUBMIT)
     once = scrubber.text("".join(pieces))
     assert scrubber.text(once) == once
+
+
+UNSEEN = (
+    *("\x1b[0m", "\x1b[1;31m", "\x1b[K", "\x1b]0;title\x07", "\x00", "\u00ad", "\u200b", "\u200d"),
+    *("\u202e", "\u2066", "\ufeff", "\\x1b[0m", "\\u001b[1m", "\\033[0m", "\\\n"),
+)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=range(len(UNSEEN)))
+@pytest.mark.parametrize("kind", parts.TOKENS)
+def test_what_nobody_sees_keeps_no_token(kind: str, unseen: str) -> None:
+    for token in parts.TOKENS[kind]:
+        for at in (0, 3, len(token) // 2, len(token) - 2, len(token)):
+            text = f"see {token[:at]}{unseen}{token[at:]} there"
+            scrubber = Scrubber(SUBMIT)
+            scrubbed = scrubber.text(text)
+            assert "[REDACTED:" in scrubbed
+            assert token[-6:] not in scrubbed and token[4:12] not in scrubbed
+            assert scrubbed.startswith("see ") and scrubbed.endswith(" there")
+            assert scrubber.text(scrubbed) == scrubbed
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=range(len(UNSEEN)))
+def test_what_nobody_sees_between_a_name_and_its_value(unseen: str) -> None:
+    for text in (
+        f"password{unseen}={unseen}{parts.PW}{unseen}",
+        f"pass{unseen}word: {parts.PW}",
+        f"Authori{unseen}zation: Basic {parts.PW}",
+        f"http://u{unseen}ser:{parts.PW}@host/",
+    ):
+        assert parts.PW not in Scrubber(SUBMIT).text(text)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=range(len(UNSEEN)))
+def test_text_without_a_secret_keeps_what_nobody_sees(unseen: str) -> None:
+    text = f"make {unseen}all{unseen} \x01 done"
+    assert Scrubber(SUBMIT).text(text) is text
+
+
+def test_a_token_behind_a_coloured_letter_is_hidden() -> None:
+    token = parts.TOKENS["npm_token"][0]
+    assert token not in Scrubber(SUBMIT).text(f"key\x1b[1m{token}\x1b[0m")
+
+
+def test_escapes_inside_of_escapes_end() -> None:
+    nested = "\x1b[" * 3 + "\\x1" * 20_000 + "b[0m" * 20_000
+    scrubber = Scrubber(SUBMIT)
+    once = scrubber.text(nested)
+    assert scrubber.text(once) == once
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda token: base64.b64encode(token.encode()).decode(),
+        lambda token: "".join(f"%{byte:02X}" for byte in token.encode()),
+        "\\x00".join,
+        lambda token: token.replace("a", "\u0430"),
+        lambda token: token[:20] + "\n" + token[20:],
+    ],
+    ids=["base64", "percent-encoding", "utf-16", "look-alike letters", "over lines"],
+)
+def test_known_limits_stay_known(hide: Callable[[str], str]) -> None:
+    """What the documentation names as not found: a change here is a change of what is promised."""
+    text = hide(parts.TOKENS["npm_token"][0])
+    assert Scrubber(SUBMIT).text(text) == text

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
+from agentfeedback.scrub import unseen
 from agentfeedback.scrub.formats import LEFT, MARKER, Finder, Format, Guard, Span, Table
 from agentfeedback.scrub.needle import Found, Search, re2_search
 
@@ -18,6 +19,10 @@ MAX_DEPTH = 200
 
 _ROUNDS = 8
 _OPEN = b"[REDACTED:"
+# Stands where something unseen was: no rule's names and values hold it, and no text keeps it.
+_BREAK = b"\x01"
+# The rest of a token that was whole before the break already.
+_TAIL = re.compile(rb"(\[REDACTED:[a-z_]+\])(?:\x01++[A-Za-z0-9_+/=.~-]++)+")
 # No kind is as long: how far before a position the marker around it can begin.
 _LONGEST_MARKER = 80
 
@@ -31,6 +36,8 @@ class _Rule(NamedTuple):
 
 class _Compiled(NamedTuple):
     any: Search
+    known: Search
+    unseen: Search
     rules: tuple[_Rule, ...]
     names: tuple[_Rule, ...]
 
@@ -87,13 +94,14 @@ def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
         _Rule(f"[REDACTED:{rule.kind}]".encode(), _search(rule), _finder(rule), rule.guard)
         for rule in formats
     )
-    union = re2_search(_union([_hint(rule) for rule in formats]))
+    hints = [_hint(rule) for rule in formats]
+    known, union = re2_search(_union(hints)), re2_search(_union([*hints, unseen.HINT]))
     names = tuple(
         compiled
         for compiled, rule in zip(rules, formats, strict=True)
         if rule.kind in table.names or rule in extra
     )
-    return _Compiled(union, rules, names)
+    return _Compiled(union, known, re2_search(unseen.HINT), rules, names)
 
 
 def _whole_characters(buf: bytes, start: int, end: int) -> tuple[int, int]:
@@ -160,7 +168,36 @@ class Scrubber:
         buf = _encode(text)
         if compiled.any(buf) is None:
             return text
-        return self._settle(buf, compiled.rules, text)
+        scrubbed = self._settle(buf, compiled.rules, text) if compiled.known(buf) else text
+        if compiled.unseen(buf) is None:
+            return scrubbed
+        return self._seen(_encode(scrubbed), compiled, scrubbed)
+
+    def _seen(self, buf: bytes, compiled: _Compiled, text: str) -> str:
+        """Scrub a text as it is seen; only where that finds a secret what is not seen is left out.
+
+        First with a break in its place, since a terminal escape ends in a letter that would make a
+        token part of a longer word, then with nothing in its place.
+        """
+        count, rules = self.count, compiled.rules
+        plain = unseen.without(buf)
+        marked = _OPEN in buf
+        broken = unseen.without(buf, _BREAK)
+        if plain is not None and broken is not None:
+            if not (marked or compiled.known(plain) or compiled.known(broken)):
+                return text
+            seen = self._settle(broken, rules, "") or broken.decode("utf-8", "surrogatepass")
+            buf, tails = _TAIL.subn(rb"\1", _encode(seen))
+            self.count += tails
+            buf = buf.replace(_BREAK, b"")
+            scrubbed = self._settle(buf, rules, "") or buf.decode("utf-8", "surrogatepass")
+            if self.count == count:
+                return text
+            broken = unseen.without(_encode(scrubbed))
+            if broken == _encode(scrubbed):
+                return scrubbed
+        # Made to be taken apart again and again: there is nothing in it that could be shown.
+        return self._marker()
 
     def _settle(self, buf: bytes, rules: tuple[_Rule, ...], text: str) -> str:
         """Apply the rules until nothing changes, which makes idempotence a property of the engine.
