@@ -45,6 +45,7 @@ PURE = [
     "reading.sink",
     "reading.tally",
     "reading.timeline",
+    "reading.timeline_entries",
     "sessions.listing",
     "state.watermark",
     "wire.digest",

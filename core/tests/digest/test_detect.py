@@ -20,7 +20,8 @@ from agentfeedback.digest.detect import (
     is_event,
 )
 from agentfeedback.reading.sink import Status
-from agentfeedback.reading.timeline import Call, Entry, Timeline
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline_entries import Call, Entry
 from agentfeedback.wire.encode import plain
 from agentfeedback.wire.records import Flagged, Retry
 

@@ -12,7 +12,8 @@ import pytest
 from agentfeedback.reading.log import Log
 from agentfeedback.reading.reader import Place
 from agentfeedback.reading.tally import Tally
-from agentfeedback.reading.timeline import Call, Timeline
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline_entries import Call
 from agentfeedback_claude_code.reader import ClaudeCode
 
 

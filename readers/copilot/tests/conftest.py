@@ -12,7 +12,8 @@ import pytest
 from agentfeedback.reading.log import Log
 from agentfeedback.reading.reader import Home, Place, Report, Session
 from agentfeedback.reading.tally import Tally
-from agentfeedback.reading.timeline import Call, Timeline
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline_entries import Call
 from agentfeedback.wire.encode import plain
 from agentfeedback_copilot.reader import Copilot
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from conftest import Events
 
-    from agentfeedback.reading.timeline import Call, Timeline
+    from agentfeedback.reading.timeline import Timeline
+    from agentfeedback.reading.timeline_entries import Call
 
 STARTED = "<command started in background with shellId: {}>"
 RUNNING = (

@@ -16,7 +16,8 @@ from agentfeedback.digest.caps import Caps, Part, fitting
 from agentfeedback.digest.detect import Detector, is_event
 from agentfeedback.foundation import times
 from agentfeedback.reading.reader import Session
-from agentfeedback.reading.timeline import Call, Entry, Timeline, Trouble
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline_entries import Call, Entry, Trouble
 from agentfeedback.scrub import Scrubber
 from agentfeedback.wire.encode import plain
 from agentfeedback.wire.records import Digest, Event

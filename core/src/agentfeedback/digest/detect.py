@@ -14,7 +14,8 @@ from attrs import frozen
 
 from agentfeedback.digest.complaints import complaints
 from agentfeedback.foundation import times
-from agentfeedback.reading.timeline import Call, Entry, Timeline, Trouble
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline_entries import Call, Entry, Trouble
 from agentfeedback.wire import records as wire
 from agentfeedback.wire.encode import encode
 

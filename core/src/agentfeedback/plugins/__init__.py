@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from agentfeedback.plugins.hookspecs import hookimpl
     from agentfeedback.policy.rules import Verdict
     from agentfeedback.reading.reader import Place, Session
-    from agentfeedback.reading.timeline import Call, Entry, Timeline
+    from agentfeedback.reading.timeline import Timeline
+    from agentfeedback.reading.timeline_entries import Call, Entry
     from agentfeedback.scrub.formats import Format
     from agentfeedback.state.state_store import StateStore
     from agentfeedback.state.watermark import Digested, SessionRow, WatermarkStore
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "AgentFeedbackError": "agentfeedback.foundation.errors",
     "BuiltDigest": "agentfeedback.digest.build",
-    "Call": "agentfeedback.reading.timeline",
+    "Call": "agentfeedback.reading.timeline_entries",
     "Caps": "agentfeedback.digest.caps",
     "Command": "agentfeedback.terminal.arguments",
     "Config": "agentfeedback.config.shape",
@@ -47,7 +48,7 @@ _MODULES = {
     "Digested": "agentfeedback.state.watermark",
     "DoctorContext": "agentfeedback.plugins.doctor_section",
     "DoctorSection": "agentfeedback.plugins.doctor_section",
-    "Entry": "agentfeedback.reading.timeline",
+    "Entry": "agentfeedback.reading.timeline_entries",
     "Finding": "agentfeedback.digest.detect",
     "Flag": "agentfeedback.terminal.arguments",
     "Format": "agentfeedback.scrub.formats",

@@ -11,10 +11,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from attrs import define, field
-
 from agentfeedback.reading.args_digest import args_digest, is_own
 from agentfeedback.reading.sink import BATCH, Sink, Status, TroubleKind, parsed
+from agentfeedback.reading.timeline_entries import Call, Entry, Trouble, Watched
 from agentfeedback.wire.records import Counts
 
 #: Words about a full text while it is at hand, by detector name.
@@ -27,63 +26,6 @@ EXCERPT_BYTES = 240
 #: How many results without an excerpt keep the start of their text, and how much of it.
 HEADS = 64
 HEAD_CHARACTERS = 2048
-
-
-@define(eq=False)
-class Call:
-    """A tool call; offsets in bytes. `status` is None while it has no result."""
-
-    entry: Entry
-    id: str | None
-    span: str
-    tool: str
-    args_digest: str
-    own: bool
-    offset: int
-    status: Status | None = None
-    result_offset: int = 0
-    exit_code: int | None = None
-    excerpt: str = ""
-    marks: dict[str, Sequence[str]] = field(factory=dict)
-    has_content: bool = False
-    #: The start of a result's text without an excerpt, kept for a while: a later record may change the status.
-    head: str = ""
-    #: Interrupted with all open calls: what is recorded later is not its result.
-    closed: bool = False
-
-
-@define(eq=False)
-class Entry:
-    """A prompt, an interrupt, or an entry with calls. `at` is in nanoseconds since the epoch."""
-
-    order: int
-    offset: int
-    span: str
-    at: int | None
-    kind: Literal["other", "prompt", "interrupt"] = "other"
-    summary: str = ""
-    marks: dict[str, Sequence[str]] = field(factory=dict)
-    calls: list[Call] = field(factory=list)
-
-
-@define(eq=False)
-class Trouble:
-    """Something around the calls that failed; `at` is in nanoseconds since the epoch."""
-
-    offset: int
-    at: int | None
-    kind: TroubleKind
-    excerpt: str
-
-
-@define(eq=False)
-class Watched:
-    """The facts of the entry asked for by `--context-from`."""
-
-    span: str
-    at: int | None
-    cwd: str
-    model: str
 
 
 class Timeline(Sink):

@@ -12,7 +12,8 @@ from agentfeedback.foundation import times
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.refs import Ref
-from agentfeedback.reading.timeline import Timeline, Watched
+from agentfeedback.reading.timeline import Timeline
+from agentfeedback.reading.timeline_entries import Watched
 from agentfeedback.sessions.examiner import ReadSession
 from agentfeedback.sessions.named import MARKER
 

@@ -10,7 +10,7 @@ from agentfeedback.reading.timeline import Timeline
 
 if TYPE_CHECKING:
     from agentfeedback.reading.sink import Status
-    from agentfeedback.reading.timeline import Call
+    from agentfeedback.reading.timeline_entries import Call
     from agentfeedback.wire.records import Counts
 
 
