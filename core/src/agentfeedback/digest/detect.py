@@ -26,7 +26,7 @@ DETECTOR_VERSION = "1"
 class Finding:
     """A finding and what it belongs to: it is shown when that event is, and left out with it.
 
-    What belongs to a trouble is shown by itself, since a trouble is no event.
+    What belongs to a trouble is shown by itself, since a trouble is not an event.
     """
 
     owner: Entry | Call | Trouble
