@@ -22,7 +22,7 @@ _PHRASES = {
     r"(?<!there )\b(?:is|are) no (?!longer|more|one\b|need|room|way)[a-z]": "is not a …",
     r"\banew\b|\bafresh\b": "again",
     r"\bis told (?:of|that|to)\b": "gets, receives or reports",
-    r"(?:files?|stores?|folders?|databases?|logs?) lies?\b": "is, are",
+    r"\blies?\b": "is, are",
     r"too dear for": "costs too much time for",
     r"and so is none\b": "say what a missing one is",
     r"for the taking": "is stale",
@@ -37,9 +37,10 @@ _PHRASES = {
 }
 #: References to papers that readers of this repository do not have.
 _CITATIONS = [
-    r"\b(?:platform |sessions-|change-capture-)details \d",
+    r"\b(?:[Pp]latform |sessions-|change-capture-)details \d",
     r"\bdetails \d+\.\d",
     r"\((?:the )?specification\b",
+    r"\b[Tt]he specification\b",
     r"`?sessions\.md`?",
     r"\(?\b[DCK]\d{1,2}\b[,;)]",
     r"\bhouse\.md\b",

@@ -18,7 +18,7 @@ def published() -> dict[str, dict[str, Any]]:
 
 
 def text(shown: dict[str, Any]) -> str:
-    """A schema as it lies in its file."""
+    """A schema as it is in its file."""
     return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -289,11 +289,11 @@ def test_any_number_of_oddities_is_told_in_time(members: str) -> None:
     ],
 )
 def test_tokens_use_simple_case_and_unicode_white_space(text: str, form: str) -> None:
-    """Where the language's own lower case and strip differ, the specification's hold."""
+    """Where Python's own lower case and strip differ, simple case and Unicode's white space hold."""
     assert token(text) == form
 
 
-#: The members whose content tells reports apart, by the specification.
+#: The members whose content tells reports apart.
 CONTENT = ("kind", "schema_version", "machine", "model", "harness", "project", "summary", "payload")
 
 

@@ -159,7 +159,7 @@ def test_undelivered_report_is_kept_and_sent_later(
 
 
 def test_refused_report_is_kept_apart(wired: Wired) -> None:
-    """It lies in rejected/ with the server's answer, in which neither key nor secret nor escape sequence is shown."""
+    """It is in rejected/ with the server's answer, in which neither key nor secret nor escape sequence is shown."""
     wired.to("echo")
     result = wired.call(*NOTE)
     assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (

@@ -106,7 +106,7 @@ class Scene:
     def at_each_write(self, run: Callable[[Callable[[str], None]], None]) -> Iterator[bytes]:
         """Run in forks, each killed before the next write; yields what it had told by then.
 
-        What lies on the disk after one write is what lies there before the next, and after the last
+        What is on the disk after one write is what is there before the next, and after the last
         one the run ends: so these are all states there are. The tracer stops before and after each.
         """
         at, status, stops = -1, int(signal.SIGKILL), 0
@@ -174,7 +174,7 @@ def test_submit_that_is_kept(scene: Scene) -> None:
 
 
 def test_submit_that_is_refused(scene: Scene) -> None:
-    """It lies in rejected/ in the end, once, whenever it was written at all."""
+    """It is in rejected/ in the end, once, whenever it was written at all."""
 
     def run(tell: Callable[[str], None]) -> None:
         tell(deliver(body("refused"), scene.there, scene.spool).outcome)

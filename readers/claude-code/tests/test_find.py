@@ -1,4 +1,4 @@
-"""Where sessions lie and what is known of them before they are opened."""
+"""Where sessions are and what is known of them before they are opened."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_file_of_a_sub_agent_is_no_session(tmp_path: Path, store: Path) -> Non
 
 
 def test_only_regular_files_in_real_directories_are_listed(tmp_path: Path, store: Path) -> None:
-    """Links, FIFOs, other extensions and whatever lies deeper are not sessions."""
+    """Links, FIFOs, other extensions and whatever is deeper are not sessions."""
     real = write(store, "-srv-app", "s1.jsonl")
     write(store, "-srv-app", "notes.txt")
     write(store, "-srv-app/s1/subagents", "agent-a.jsonl")

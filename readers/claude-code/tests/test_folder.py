@@ -58,7 +58,7 @@ def test_the_hash_is_the_known_one_of_the_whole_path(text: str, value: int) -> N
 
 
 def test_below_a_long_directory_only_a_read_can_decide() -> None:
-    """What lies below a directory with a cut name has a name that matches the inexact encoding alone."""
+    """What is below a directory with a cut name has a name that matches the inexact encoding alone."""
     parent = "/srv/app/" + "long-name-" * 20
     child = next(e.name for e in encodings(parent + "/below") if len(e.name) < 210)
     matching = [e for e in encodings(parent) if child.startswith(e.name)]

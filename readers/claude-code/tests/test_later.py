@@ -146,7 +146,7 @@ def test_esc_changes_no_call_that_was_not_rejected(log: Any) -> None:
 
 
 def test_a_refusal_in_a_dialog_is_no_interrupt(log: Any) -> None:
-    """The marker that follows a refusal is not an interrupt, though other lines lie between."""
+    """The marker that follows a refusal is not an interrupt, though other lines are between."""
     log.call()
     log.result(REFUSAL, **USER, **REJECTED, toolDenialBeforeRun=True)
     log.line("attachment", attachment={"type": "environment"})

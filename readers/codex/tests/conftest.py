@@ -19,7 +19,7 @@ NAME = "rollout-2026-03-01T10-00-00-{id}.jsonl"
 
 
 class Bytes(Log):
-    """A log that lies in memory."""
+    """A log that is in memory."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()

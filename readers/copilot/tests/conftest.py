@@ -19,7 +19,7 @@ from agentfeedback_copilot.reader import Copilot
 
 
 class Bytes(Log):
-    """A log that lies in memory."""
+    """A log that is in memory."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()

@@ -135,7 +135,7 @@ def test_a_path_a_payload_names_is_not_trusted(path):
 
 @pytest.mark.parametrize("home", ["/home/u", "/home/u/", "/home//u", "/"])
 def test_a_transcript_lies_anywhere_beneath_the_home(home):
-    """Where below the home it lies is Cursor's affair, and how the home is written does not matter."""
+    """Its place below the home is up to Cursor, and how the home is written does not matter."""
     for path in (PATH, "/home/u/c1.jsonl", "/home/u/projects/c1/c1.jsonl"):
         assert is_transcript(path, "c1", home)
 

@@ -116,7 +116,7 @@ def test_the_policy_is_asked_about_every_directory_before_the_open(machine, watc
 
 
 def test_a_repository_can_refuse(machine):
-    """The rules of a repository a root lies in hold for Cursor too."""
+    """The rules of a repository a root is in hold for Cursor too."""
     (machine.project / ".git").mkdir()
     (machine.project / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (machine.project / ".agentfeedback.toml").write_text("[collect]\ndisabled = true\n")
@@ -370,7 +370,7 @@ def test_the_store_is_untouched(machine):
 
 
 class Bytes(Log):
-    """A log that lies in memory."""
+    """A log that is in memory."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()

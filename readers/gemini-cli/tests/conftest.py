@@ -21,7 +21,7 @@ CONTEXT = "<session_context>\nThis is fake context.\n</session_context>"
 
 
 class Bytes(Log):
-    """A log that lies in memory."""
+    """A log that is in memory."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()

@@ -174,7 +174,7 @@ def test_odd_paths(tmp_path: Path, opencode: Any) -> None:
 
 
 def test_snapshot_is_owner_only_and_goes(store: Any) -> None:
-    """The snapshot lies in folders only the user may enter, and goes with the run; so do folders made for it."""
+    """The snapshot is in folders only the user may enter, and goes with the run; so do folders made for it."""
     old = os.umask(0)
     try:
         store.database().session()
@@ -275,7 +275,7 @@ def test_cache_that_cannot_be_used(store: Any) -> None:
 
 
 def test_other_run_that_ends_meanwhile(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders that another run takes away while this one is about to lie there are made again."""
+    """Folders that another run takes away while this one is about to use them are made again."""
     store.database().session()
     make = snapshot_module.SnapshotFolder._make
     ended: list[str] = []

@@ -170,7 +170,7 @@ sessions are found only through these hooks.
  agentfeedback install cursor --dry-run
  agentfeedback install cursor claude-code
 
-A second install changes nothing, unless agentfeedback lies elsewhere now.""",
+A second install changes nothing, unless agentfeedback has moved.""",
         target="agentfeedback.cli.install:run_install",
         choices="installer",
     ),

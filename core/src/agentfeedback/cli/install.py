@@ -123,7 +123,7 @@ def _removal(installer: Installer, home: str) -> _Change:
     owns = owner(installer.harness)
     text: str | None = _edited(file, lambda old: entries.removed(old, installer, owns))
     events = entries.events(file.text, installer, owns)
-    # Behind a link lies a file somebody keeps elsewhere: it is emptied of ours and stays.
+    # Behind a link is a file that somebody keeps elsewhere: it is emptied of ours and stays.
     if entries.was_made(file.text, installer, owns) and not os.path.islink(file.path):
         text = None
     return _Change(installer, file, text, events)

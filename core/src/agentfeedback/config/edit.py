@@ -85,7 +85,7 @@ def _rewritten(path: str, target: str, key: Key, value: Any) -> bool:
 
 
 def _applied(tables: dict[str, Any], key: Key, value: Any) -> dict[str, Any]:
-    """The tables with the change; raises `ValueError` where what should be a table is none."""
+    """The tables with the change; raises `ValueError` where something else stands in place of a table."""
     after = {name: dict(each) if isinstance(each, dict) else each for name, each in tables.items()}
     place: Any = after
     if key.table:

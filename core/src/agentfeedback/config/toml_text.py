@@ -9,7 +9,7 @@ _KEY_PARTS = 100
 
 
 def toml(data: bytes) -> dict[str, Any]:
-    """The tables of a TOML document in UTF-8; raises `ValueError` with the reason when it is none."""
+    """The tables of a TOML document in UTF-8; raises `ValueError` with the reason when it is not TOML."""
     import tomllib
 
     try:

@@ -61,7 +61,7 @@ class Digester:
         return Timeline(self._scrubber.clip, self._mark, start=start, rewrites=rewrites)
 
     def build(self, session: Session, timeline: Timeline, caps: Caps) -> BuiltDigest:
-        """The digest of what lies at or after `timeline.start`; raises `TooLarge` when nothing fits the cap."""
+        """The digest of what is at or after `timeline.start`; raises `TooLarge` when nothing fits the cap."""
         tree = self._scrubber.tree
         events = [
             _Piece(owner, "events", tree(plain(event)))

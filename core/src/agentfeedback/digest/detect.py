@@ -43,7 +43,7 @@ class Detector:
         return ()
 
     def find(self, timeline: Timeline) -> Iterable[Finding]:
-        """The findings about what lies at or after `timeline.start`, in log order; values are JSON or wire records."""
+        """The findings about what is at or after `timeline.start`, in log order; values are JSON or wire records."""
         return ()
 
 
@@ -131,7 +131,7 @@ CORE_DETECTORS = (Retries, Denials, FlaggedPhrases, Troubles)
 
 
 def is_event(call: Call, start: int) -> bool:
-    """Whether a call is reported: it did not succeed, and it or its result lies at or after `start`."""
+    """Whether a call is reported: it did not succeed, and it or its result is at or after `start`."""
     if call.status is None or call.status == "ok":
         return False
     return call.offset >= start or call.result_offset >= start

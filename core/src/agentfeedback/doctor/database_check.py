@@ -19,7 +19,7 @@ _REMEDY = "move the file away to start again"
 def database_problem(path: str) -> StoreError | None:
     """What keeps the database at `path` from being used; None when nothing does.
 
-    Where there is none, the nearest folder above that is there has to let one be made.
+    Where there is none, the nearest existing parent folder must be writable.
 
     A private copy is opened and checked, since an open may write a journal or migrate.
     """

@@ -231,7 +231,7 @@ class _Diagnosis:
         return engine
 
     def _hear(self, sentence: str) -> None:
-        # While plugins are loaded each failure is kept with its plugin, and told by `_plugin`.
+        # While plugins are loaded each failure is kept with its plugin, and reported by `_plugin`.
         if self._loaded:
             self._problem(sentence, "update or uninstall it")
 
@@ -270,7 +270,7 @@ class _Diagnosis:
                 )
             )
             if report.reason.startswith(f"reader {view.harness} failed"):
-                continue  # `_hear` told
+                continue  # `_hear` reported it
             if report.state == "unreadable":
                 self._problem(
                     f"the {view.harness} session store {view.location} is unreadable: {reason}",

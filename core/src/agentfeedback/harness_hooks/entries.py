@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from agentfeedback.harness_hooks.installer import Installer
 
-    #: Whether an entry is one's own, by the words of its command as a shell splits them.
+    #: Whether an entry is ours, by the words of its command as a shell splits them.
     Owns = Callable[[list[str]], bool]
 
 
@@ -69,7 +69,7 @@ def installed(text: str, installer: Installer, commands: Mapping[str, str], owns
 
 
 def removed(text: str, installer: Installer, owns: Owns) -> str:
-    """Return the text without entries of one's own; the same text where there is none. Raises as `installed` does."""
+    """Return the text without our entries; the same text where there is none. Raises as `installed` does."""
     _check(text)
     while marks := list(_marks(text, installer, owns)):
         text = _without(text, installer, marks[-1])

@@ -18,7 +18,7 @@ class Installer:
     """Base class of installers (reduced to what sessions need).
 
     A hook file is a JSON object with a member `hooks`: an object of arrays of entries, by event. With
-    `grouped` entries lie in groups (`{"hooks": [entry, …]}`) as Claude Code has them.
+    `grouped` entries are in groups (`{"hooks": [entry, …]}`) as Claude Code has them.
     """
 
     harness: ClassVar[str] = ""

@@ -30,7 +30,7 @@ _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 
 def session_folder(cache: str, harness: str) -> str:
-    """Where the files of a harness's sessions lie; `cache` is the program's folder of the cache."""
+    """The folder of the files of a harness's sessions; `cache` is the program's folder of the cache."""
     return os.path.join(cache, "sessions", harness)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class DoctorContext:
-    """What the hook `doctor_sections` gets: where things lie and what is configured.
+    """What the hook `doctor_sections` gets: the places of things and what is configured.
 
     `tables` is `config.toml` as parsed, empty when it cannot be. `mode`, `url` and `api_key` are
     those of the report.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentfeedback.config.shape import Config
     from agentfeedback.reading.reader import Encoding, Place
 
-# Systems name no file by more characters than this, so what lies beyond cannot be a link.
+# Systems name no file by more characters than this, so what is longer cannot be a link.
 _LONGEST_NAMED = 4096
 
 
@@ -74,9 +74,9 @@ class CollectGate:
         return self._over(cwds)
 
     def repositories(self, directory: str) -> list[RepositoryRules]:
-        """The rules of the repositories an absolute directory lies in; none when it is not a directory any more.
+        """The rules of the repositories an absolute directory is in; none when it is not a directory any more.
 
-        Reached through a link a directory may lie in one repository as written and in another
+        Reached through a link a directory may be in one repository as written and in another
         resolved: both may narrow.
         """
         if not os.path.isdir(directory):

@@ -113,7 +113,7 @@ def folded(path: str) -> str:
 
 
 def within(directory: str, entry: str) -> bool:
-    """Whether a cleaned path is another one or lies beneath it by whole components; a root contains everything."""
+    """Whether a cleaned path is another one or beneath it by whole components; a root contains everything."""
     return directory == entry or _is_root(entry) or directory.startswith(entry + _path.sep)
 
 
@@ -168,8 +168,8 @@ class Policy:
     ) -> Verdict | None:
         """The verdict on an absolute directory, the user's rules before a repository's; None when it may be read.
 
-        `resolved` is None where resolving fails. `repositories` are those the directory lies in
-        (as written and resolved it may lie in two); none when it is gone.
+        `resolved` is None where resolving fails. `repositories` are those the directory is in
+        (as written and resolved it may be in two); none when it is gone.
         """
         if self.disabled:
             return Verdict("disabled", "disabled")

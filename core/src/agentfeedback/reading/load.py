@@ -34,7 +34,7 @@ class SessionRefused(Exception):
 
 @define(eq=False)
 class LogFacts:
-    """What a whole log tells a listing. Times in nanoseconds since the epoch, `size` in bytes of complete lines."""
+    """What a listing shows of a completely read log. Times in nanoseconds since the epoch, `size` in bytes of complete lines."""
 
     first: int | None
     last: int | None
@@ -49,7 +49,7 @@ class LogFacts:
 def load(
     reader: Reader, session: Session, place: Place, sink: Sink, watch: Watch | None = None
 ) -> Log:
-    """Tell `sink` the session's log and return the log, closed; raises `SessionRefused`."""
+    """Read the session's log into `sink` and return the log, closed; raises `SessionRefused`."""
     from agentfeedback.reading.log import UnreadableLog
 
     try:
@@ -75,7 +75,7 @@ def load(
 
 
 def facts_of(log: Log, sink: Sink) -> LogFacts:
-    """The facts of a log that was told to its end."""
+    """The facts of a completely read log."""
     return LogFacts(
         sink.first,
         sink.last,

@@ -21,7 +21,7 @@ R = TypeVar("R", bound=Record)
 #: Shown complete lines of a log, some at a time.
 Watch = Callable[[list[bytes]], None]
 
-#: A line without its newline, as it lies in the block that was read.
+#: A line without its newline, as it is in the block that was read.
 Line = bytes | memoryview
 
 #: Bytes read at a time: small enough to stay in the processor's cache until it is decoded.

@@ -47,9 +47,9 @@ class Home:
 
 @frozen(eq=False)
 class Session:
-    """One candidate: a session that lies in a store, known by name and `stat` alone.
+    """One candidate: a session in a store, known by name and `stat` alone.
 
-    `mtime` is in nanoseconds since the epoch, `size` in bytes (of the file as it lies there; 0 for
+    `mtime` is in nanoseconds since the epoch, `size` in bytes (of the file as it is there; 0 for
     row stores). `unsupported` holds the reason when the format is known and not read. `detail` is
     the reader's own: what it needs to open this session.
     """
@@ -109,7 +109,7 @@ class Encoding:
 
 @define(eq=False)
 class Report:
-    """What `find` reports of a store beside its sessions: where it lies, its state, what it could not list.
+    """What `find` reports of a store beside its sessions: where it is, its state, what it could not list.
 
     `problems` hold sessions hidden by an error: `(path, reason, is_directory)`.
     """
@@ -217,7 +217,7 @@ class Reader:
     rewrites: bool = False
 
     def find(self, home: Home, report: Report) -> Iterable[Session]:
-        """List the sessions of the store below `home`, by names and `stat` alone; never raises for what lies there."""
+        """List the sessions of the store below `home`, by names and `stat` alone; never raises for what is there."""
         raise NotImplementedError
 
     def place(self, session: Session, *, strict: bool) -> Place:

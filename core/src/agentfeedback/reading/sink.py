@@ -73,7 +73,7 @@ class Sink:
             self._directory(cwd)
 
     def _note_times(self) -> None:
-        """Note the times told since the last call. Nearly all are of one form, in which text order is time order."""
+        """Note the times reported since the last call. Nearly all are of one form, in which text order is time order."""
         noted, self._times = self._times, []
         try:
             if "".join(noted).encode().translate(_ZEROS) == _FORM * len(noted):  # type: ignore[arg-type]
@@ -186,5 +186,5 @@ class Sink:
 
 
 def parsed(time: str | int | None) -> int | None:
-    """A time as it is told, in nanoseconds since the epoch; None when it is none."""
+    """A time of a log in nanoseconds since the epoch; None when it cannot be read as a time."""
     return times.parse(time) if isinstance(time, str) else time

@@ -29,7 +29,7 @@ HEAD_CHARACTERS = 2048
 
 
 class Timeline(Sink):
-    """The full timeline of a log. Facts that count from `start` (a byte offset) leave out what lies before it.
+    """The full timeline of a log. Facts that count from `start` (a byte offset) leave out what comes before it.
 
     `clip` scrubs and cuts; `mark` asks the detectors about a full text; `watch` knows the span whose
     first entry is looked for; `rewrites` keeps every entry within reach of `rewrite`.

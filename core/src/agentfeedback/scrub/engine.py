@@ -15,7 +15,7 @@ from agentfeedback.scrub.needle import Found, Search, re2_search
 _Tree = TypeVar("_Tree")
 
 MAX_DEPTH = 200
-"""Levels of containers that are walked; what lies deeper is replaced whole."""
+"""Levels of containers that are walked; what is deeper is replaced whole."""
 
 _ROUNDS = 8
 _OPEN = b"[REDACTED:"
@@ -307,7 +307,7 @@ def cut(text: str, limit: int) -> str:
     """Return the longest prefix of `text` that is at most `limit` bytes of UTF-8, no ellipsis."""
     if len(text) <= limit and (text.isascii() or 4 * len(text) <= limit):
         return text
-    # No character is shorter than a byte, so what lies behind `limit` characters goes anyway.
+    # No character is shorter than a byte, so what comes after `limit` characters goes anyway.
     buf = text[: max(0, limit)].encode("utf-8", "surrogatepass")
     if len(buf) <= limit:
         return text[: max(0, limit)]

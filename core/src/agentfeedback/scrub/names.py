@@ -83,7 +83,7 @@ def is_part(buf: bytes, start: int) -> bool:
 
 
 def name_start(buf: bytes, pos: int) -> int:
-    """Return where the name that `pos` lies in begins, at most `LONGEST_NAME` bytes before."""
+    """Return where the name around `pos` begins, at most `LONGEST_NAME` bytes before."""
     stop = max(0, pos - LONGEST_NAME)
     while pos > stop and buf[pos - 1] in NAME_BYTES:
         pos -= 1

@@ -82,7 +82,7 @@ def _is_member(name: str) -> bool:
 def _escaped_assignments(buf: bytes) -> Iterator[Span]:
     """Values of rule 14 where name and value are quoted inside a text that is escaped JSON itself.
 
-    The specification's rule stops at the backslash; a log that holds a log would show the value.
+    A rule for plain text stops at the backslash; a log that holds a log would show the value.
     """
     pos = 0
     while match := _ESCAPED.search(buf, pos):

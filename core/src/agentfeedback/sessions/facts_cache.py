@@ -162,7 +162,7 @@ def caches_of(
 
 
 def kept(directory: str) -> tuple[str, int, int, int]:
-    """The folder of the cache, and how many files, bytes and sessions lie there that this program would use."""
+    """The folder of the cache, and how many files, bytes and sessions are there that this program would use."""
     folder = os.path.join(directory, "listing")
     files = size = sessions = 0
     try:

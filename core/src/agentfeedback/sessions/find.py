@@ -1,4 +1,4 @@
-"""Where sessions lie: the stores of harnesses and the candidates in them, by names and `stat` alone."""
+"""Where sessions are: the stores of harnesses and the candidates in them, by names and `stat` alone."""
 
 from __future__ import annotations
 

@@ -22,9 +22,10 @@ Answer = TypeVar("Answer")
 def shared_out(
     work: Callable[[Share], Answer], shares: Iterable[Share], count: int
 ) -> Iterator[Answer]:
-    """The answer to each share, in any order, from at most `count` processes; without any, from this one.
+    """The answer to each share, in any order, from at most `count` processes, or from this one.
 
-    So it is too where other threads run: what they hold locked while a process is forked stays locked there.
+    This process does the work when the system gives no other one, and when other threads run: what they hold
+    locked while a process is forked stays locked there.
     Shares and answers travel pickled, `work` by the fork. An exception of `work` is raised here.
     """
     import multiprocessing

@@ -64,7 +64,7 @@ class Database:
         self._migrations = migrations
 
     def exists(self) -> bool:
-        """Whether there is a database; an empty file, which a killed run may leave, is none yet."""
+        """Whether there is a database; an empty file, which a killed run may leave, does not count."""
         with self._naming(self._unopened):
             try:
                 found = os.stat(self.path)

@@ -108,7 +108,7 @@ def watching() -> Iterator[Watch]:
 
 
 def below(path: str, folder: str) -> bool:
-    """Whether `path` is `folder` or lies below it, by name."""
+    """Whether `path` is `folder` or is below it, by name."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 

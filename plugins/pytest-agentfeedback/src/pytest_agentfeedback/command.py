@@ -22,7 +22,7 @@ class Outcome:
 
 
 def environment(caller: Path) -> dict[str, str]:
-    """The variables of a caller whose home, configuration, data and cache all lie below `caller`."""
+    """The variables of a caller whose home, configuration, data and cache are all below `caller`."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",

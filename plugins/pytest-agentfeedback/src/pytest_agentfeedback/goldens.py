@@ -23,7 +23,7 @@ _MOST_LINES = 40
 
 
 class Golden(SingleFileSnapshotExtension):
-    """One golden per file, compared byte by byte; `folder` is where those of one harness lie."""
+    """One golden per file, compared byte by byte; `folder` is where those of one harness are."""
 
     _write_mode = WriteMode.BINARY
     file_extension = "json"

@@ -86,7 +86,7 @@ def normalise(body: bytes) -> Normalised:
 
 
 class _Envelope:
-    """One body on its way; each step is one rule of the specification."""
+    """One body on its way; each step is one rule."""
 
     def __init__(self, body: dict[str, Any], warnings: WarningList) -> None:
         self.warnings = warnings

@@ -37,7 +37,7 @@ def one_line(text: str) -> str:
 
 
 def microseconds(text: str) -> int | None:
-    """Microseconds since the epoch of an RFC 3339 time; a leap second is none."""
+    """Microseconds since the epoch of an RFC 3339 time; a leap second is refused."""
     at = times.parse(text)
     return None if at is None or text[17:19] == "60" else at // 1000
 

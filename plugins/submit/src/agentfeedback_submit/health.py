@@ -64,7 +64,7 @@ class SpoolHealth:
 
 @define(eq=False)
 class Recent:
-    """The last lines of the outcome log, oldest first. `invalid` lines are none, in `redacted` ones a secret was hidden."""
+    """The last lines of the outcome log, oldest first. `invalid` counts malformed lines, `redacted` those in which a secret was hidden."""
 
     lines: list[dict[str, Any]] = field(factory=list)
     invalid: int = 0

@@ -64,7 +64,7 @@ class SnapshotFolder:
 
     def _claim(self) -> str:
         for _ in range(_TRIES):
-            # Another run that ends takes the folders away that it made, if nobody lies there yet.
+            # Another run that ends takes the folders away that it made, if nobody uses them yet.
             with suppress(FileNotFoundError):
                 made = self._make()
                 path = os.path.join(self._root, secrets.token_hex(8))
@@ -139,7 +139,7 @@ def _leave(owner: int, path: str, lock: FileLock, made: list[str]) -> None:
         return
     _remove(path, lock)
     for folder in made:
-        with suppress(OSError):  # another run lies there
+        with suppress(OSError):  # another run is still there
             os.rmdir(folder)
 
 

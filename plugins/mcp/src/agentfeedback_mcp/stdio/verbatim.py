@@ -18,7 +18,7 @@ from agentfeedback.foundation.json_text import NotJson, TooDeep, members, parse,
 
 #: The one member of the object that stands for JSON of ours.
 _MEMBER = "verbatim"
-#: Deeper than a report may be, so that one that is too deep is told so.
+#: Deeper than a report may be, so that one that is too deep gets that answer.
 _DEPTH = 1 << 20
 #: Readers of JSON refuse much deeper values, and with them the whole message.
 _STRUCTURED_DEPTH = 100
@@ -122,7 +122,7 @@ def _message(line: str) -> JSONRPCMessage | None:
 
 
 def _error(id: Any, code: int, problem: str) -> str:
-    """The answer to a line that the SDK does not get; an id that cannot be read is none."""
+    """The answer to a line that the SDK does not get; an id that cannot be read counts as absent."""
     error = {"code": code, "message": problem}
     return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}) + "\n"
 

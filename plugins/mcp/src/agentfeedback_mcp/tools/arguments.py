@@ -1,6 +1,6 @@
 """The arguments of a tool: their JSON Schema, and how they are read. Strict, as the API reads parameters.
 
-Platform details 5: one error is told, the first in the order of names. Pure.
+One error is reported, the first in the order of names. Pure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MANY: dict[str, Type] = {"strings": "string", "integers": "integer"}
 class Argument:
     """One argument. `least` is that of a number, or of how many items an array has.
 
-    `check` makes of the value what the tool wants and raises `UsageError`, which is told with the
+    `check` makes of the value what the tool wants and raises `UsageError`, which is reported with the
     code `wrong`; of an array it gets each item.
     """
 

@@ -1,4 +1,4 @@
-"""Finding sessions: by names and `stat` alone, whatever lies in the store."""
+"""Finding sessions: by names and `stat` alone, whatever is in the store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FindChecks(Subject):
             assert report.location, "an absent store has a location all the same"
 
     def test_unlistable_directory_is_a_problem(self, bench: Bench) -> None:
-        """A directory that cannot be listed is reported, and what lies elsewhere is still found."""
+        """A directory that cannot be listed is reported, and what is elsewhere is still found."""
         home = str(self._laid(bench).home)
         with watching() as watch:
             before, clean = self._find(home)

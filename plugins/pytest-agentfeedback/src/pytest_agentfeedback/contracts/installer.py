@@ -162,7 +162,7 @@ class InstallerContract:
 
     @pytest.mark.parametrize("odd", _ODD, ids=lambda value: ascii(value)[:20])
     def test_no_payload_makes_it_raise(self, odd: Any, tmp_path: Path) -> None:
-        """Members of any type or size, or none: a session that no ref can name is none."""
+        """Members of any type or size, or none: a session that no ref can name is left out."""
         installer = self.installer()
         if not installer.indexes:
             return

@@ -86,7 +86,7 @@ def _refuse_second(corpus: Corpus, taken: Taken, files: Mapping[str, bytes], fol
     log = next(iter(files))
     for path, content in files.items():
         there = corpus.home / path
-        # Sessions of one project may share what lies beside them.
+        # Sessions of one project may share what is beside them.
         if os.path.lexists(there) and (path == log or there.read_bytes() != content):
             raise AgentFeedbackError(
                 f"{there}: it is there already", "remove it first, or use another --rename"

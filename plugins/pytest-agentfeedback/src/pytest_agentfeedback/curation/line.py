@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("ref", metavar="harness:id", help="as agentfeedback sessions list shows it")
     add.add_argument("--home", metavar="DIR", help="the home the stores are below (default: yours)")
     add.add_argument(
-        "--to", metavar="DIR", default="corpus", help="where corpora lie (%(default)s)"
+        "--to", metavar="DIR", default="corpus", help="where corpora are (%(default)s)"
     )
     add.add_argument(
         *("--rename",),

@@ -20,7 +20,7 @@ _HOSTS = ("host", "box")
 _APPS = ("app{}", "ap{}")
 _REMOTES = ("app/app", "a/app", "a/a")
 
-#: Below this nothing is renamed: it is where a corpus' projects lie.
+#: Below this nothing is renamed: it is where a corpus' projects are.
 _PUBLIC = "/srv/app"
 #: Words too common to be anybody's name: replacing them would change what commands mean.
 _COMMON = frozenset(

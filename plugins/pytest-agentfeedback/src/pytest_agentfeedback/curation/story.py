@@ -58,7 +58,7 @@ class Story(Recorder):
 
 
 def stories(laid: Laid, environ: Mapping[str, str]) -> dict[str, Story]:
-    """The stories of a corpus by session id. A policy is about a user's own sessions, and these are none."""
+    """The stories of a corpus by session id. A policy is about a user's own sessions, so none applies."""
     reader = Host(environ).reader(laid.corpus.harness)
     found: dict[str, Story] = {}
     if reader is None:

@@ -29,7 +29,7 @@ _OFFSET_SPAN = re.compile(r"L[0-9]+", re.ASCII)
 
 @frozen(eq=False)
 class Taken:
-    """A session as it lies in its store: whole lines without their newlines, and the small files beside it."""
+    """A session as it is in its store: whole lines without their newlines, and the small files beside it."""
 
     reader: Reader
     session: Session
@@ -40,7 +40,7 @@ class Taken:
     #: The home it was found below, and the caller's.
     home: str
     own_home: str
-    #: The store's directory as it is, and as it lies below a home where no variable moves it.
+    #: The store's directory as it is, and as it is below a home where no variable moves it.
     store: str
     default_store: str
     #: True where the lines are those of a virtual log, and `session.path` is a database.

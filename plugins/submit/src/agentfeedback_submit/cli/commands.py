@@ -201,7 +201,7 @@ another server stay, and the command that sends them is told.
     ),
     Command(
         "ingest",
-        "file the reports that lie in the inbox",
+        "file the reports that are in the inbox",
         flags=(_JSON, *_MODE),
         about="""Takes every *.json in the folder inbox of the data directory. What was filed is moved to inbox/done,
 what is refused to inbox/rejected, with its reason beside it.

@@ -29,7 +29,7 @@ class Classification:
 
 
 def classify(reply: ApiResponse, kind: str, key: str) -> Classification:
-    """What to do with the report of this kind and key; an empty key is none."""
+    """What to do with the report of this kind and key; an empty key means there is no key."""
     status = reply.status
     if status == UNANSWERED:
         return Classification("spool", reply.body["error"], waits=True, stops=True)

@@ -34,7 +34,7 @@ class UnreadableEntry(Exception):
 
 @frozen(eq=False)
 class SpoolEntry:
-    """A report for a destination, `local` or a base URL. Times are unix nanoseconds, 0 is none."""
+    """A report for a destination, `local` or a base URL. Times are unix nanoseconds, 0 where there is no time."""
 
     body: Body
     destination: str
