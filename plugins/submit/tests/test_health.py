@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,20 @@ def test_spool_and_log_are_counted_and_stay_as_they_are(machine: Any, server: An
     assert secret not in json.dumps(found) and server.key not in json.dumps(found)
     result = machine.call("doctor", **to)
     assert "spool      2 pending, 1 rejected" in result.text and "recent     4 lines" in result.text
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.touch(0o600)], ids=["fifo", "file"])
+def test_what_stands_where_a_folder_belongs_is_a_problem(
+    machine: Any, make: Callable[[Path], None]
+) -> None:
+    """Whatever its mode: the commands would see an empty folder there."""
+    data = machine.database.parent
+    data.mkdir(parents=True, exist_ok=True)
+    for name in ("spool", "rejected", "inbox"):
+        make(data / name)
+    assert ours(doctor(machine)) == [
+        f"{data / name} is not a directory; move it away" for name in ("spool", "rejected", "inbox")
+    ]
 
 
 def test_folders_open_to_others_are_problems(machine: Any) -> None:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -252,3 +253,24 @@ def test_numbers_and_bytes_pass_through() -> None:
     """Spelling of numbers, white space and broken Unicode are the file's own."""
     body = adopted("n.json", b'{"x": 1.50e+3, "y": "\xff", "key":"k", "context":{"a":"b"}}')
     assert body == b'{"x":1.50e+3,"y":"\xff","key":"k","context":{"a":"b","origin":"inbox"}}'
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.touch()], ids=["fifo", "file"])
+def test_what_stands_where_a_folder_belongs_is_named(
+    machine: Any, make: Callable[[Path], None]
+) -> None:
+    """An inbox that is no folder is not an empty one; nor is a file lost that cannot be moved to done."""
+    folder = machine.database.parent / "inbox"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    make(folder)
+    refused = machine.call("ingest", "--json")
+    assert refused.status == 1 and f": {folder}: not a directory;" in refused.err
+    folder.unlink()
+    inbox = Dropped(machine)
+    kept = inbox.drop("a.json", {"kind": "note", "summary": "s"})
+    make(folder / "done")
+    refused = machine.call("ingest", "--json")
+    assert refused.status == 1 and f" to {folder}/done/1-a.json: not a directory;" in refused.err
+    assert kept.exists()
+    (folder / "done").unlink()
+    assert inbox.ingest() == {"duplicates": 1}

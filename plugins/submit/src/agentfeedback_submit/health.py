@@ -168,7 +168,11 @@ def _spool(context: DoctorContext) -> DoctorSection:
         )
     for folder in (spool.folder, spool.rejected, os.path.join(data, "inbox")):
         mode = _mode(folder)
-        if mode is not None and mode & 0o077:
+        if mode is None:
+            continue
+        if not stat.S_ISDIR(mode):  # the commands see an empty folder, or fail one by one
+            problems.append((f"{folder} is not a directory", "move it away"))
+        elif (mode := stat.S_IMODE(mode)) & 0o077:
             problems.append(
                 (f"{folder} is open to others (mode {mode:04o})", f"run chmod 700 {folder}")
             )
@@ -180,7 +184,7 @@ def _spool(context: DoctorContext) -> DoctorSection:
 
 def _mode(path: str) -> int | None:
     try:
-        return stat.S_IMODE(os.stat(path).st_mode)
+        return os.stat(path).st_mode
     except OSError:  # not there, or behind a folder whose own permissions are reported
         return None
 

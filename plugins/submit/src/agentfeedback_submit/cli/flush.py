@@ -122,9 +122,10 @@ def _working_directory() -> str:
 
 
 def _unusable(error: OSError) -> AgentFeedbackError:
-    where = f" {error.filename}" if isinstance(error.filename, str) else ""
+    paths = [path for path in (error.filename, error.filename2) if isinstance(path, str)]
+    where = f"{' to '.join(paths)}: " if paths else ""
     return AgentFeedbackError(
-        f"reports that wait cannot be dealt with:{where} {reason_of(error)}",
+        f"reports that wait cannot be dealt with: {where}{reason_of(error)}",
         "correct that and run the command again; nothing was lost",
     )
 

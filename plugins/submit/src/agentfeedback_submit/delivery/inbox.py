@@ -112,7 +112,7 @@ class Inbox:
     def _names(self) -> list[str]:
         try:
             found = os.listdir(self.folder)
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             return []
         return sorted(name for name in found if name.endswith(".json") and name[0] != ".")
 
