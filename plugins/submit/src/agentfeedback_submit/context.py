@@ -153,12 +153,12 @@ class SubmitContext:
 
     def tell(self, line: Line) -> None:
         """Log what became of a report, and mark that its session filed a friction. Never raises for the disk."""
-        from agentfeedback_submit.delivery import filed_marks as filed
+        from agentfeedback_submit.delivery import filed_marks
 
         try:
             OutcomeLog(self.paths.cache).write(line)
             if line.kind == "friction" and line.session_id and line.outcome in _KEPT:
-                filed.leave(self.paths.cache, line.session_id)
+                filed_marks.leave(self.paths.cache, line.session_id)
         except OSError as error:  # the cache may be lost at any time; the report is not there
             self.host.warn(f"the outcome log cannot be written: {reason_of(error)}")
 

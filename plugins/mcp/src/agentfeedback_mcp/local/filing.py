@@ -15,7 +15,7 @@ from agentfeedback.foundation.errors import (
 from agentfeedback.foundation.json_text import members, parse, text_bytes
 from agentfeedback_mcp.tools.arguments import Argument
 from agentfeedback_mcp.tools.call import Call, Tool, working_directory
-from agentfeedback_mcp.tools.submissions import told
+from agentfeedback_mcp.tools.submissions import well_formed
 from agentfeedback_submissions.envelope import MEMBERS, TEXTS
 from agentfeedback_submissions.response import ApiError, ApiResponse, invalid
 from agentfeedback_submissions.texts import token
@@ -64,7 +64,7 @@ def _submit(call: Call) -> ApiResponse:
         )
     if reply is None or reply.ok:
         raise ApiError("unavailable", outcome.message or f"nothing was filed: {outcome.reason}")
-    return told(call, reply)
+    return well_formed(call, reply)
 
 
 def _request(call: Call) -> Request:

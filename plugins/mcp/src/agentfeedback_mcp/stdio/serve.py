@@ -36,12 +36,12 @@ from agentfeedback_mcp.local import filing, sessions
 from agentfeedback_mcp.local.backing import LocalBacking
 from agentfeedback_mcp.stdio.transport import StdioTransport, standard
 from agentfeedback_mcp.stdio.verbatim import structured, unwrapped
-from agentfeedback_mcp.tools import submissions as reports
+from agentfeedback_mcp.tools import submissions
 from agentfeedback_mcp.tools.call import Tool, answer, warn, working_directory
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submit.context import SubmitContext
 
-TOOLS = {tool.name: tool for tool in (*sessions.TOOLS, filing.TOOL, *reports.TOOLS)}
+TOOLS = {tool.name: tool for tool in (*sessions.TOOLS, filing.TOOL, *submissions.TOOLS)}
 
 
 def run(line: Parsed) -> int:

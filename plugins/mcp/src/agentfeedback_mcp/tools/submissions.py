@@ -13,7 +13,7 @@ from agentfeedback_submissions.kinds import GUIDES
 from agentfeedback_submissions.response import ApiError, ApiResponse, request_id
 
 
-def told(call: Call, reply: ApiResponse) -> ApiResponse:
+def well_formed(call: Call, reply: ApiResponse) -> ApiResponse:
     """An answer with the shape it must have, also where a server gave none, or none of this API.
 
     What a server says of an error is scrubbed.
@@ -30,19 +30,19 @@ def told(call: Call, reply: ApiResponse) -> ApiResponse:
 
 
 def _list(call: Call) -> ApiResponse:
-    return told(call, call.backing.api().list(_query(call)))
+    return well_formed(call, call.backing.api().list(_query(call)))
 
 
 def _get(call: Call) -> ApiResponse:
-    return told(call, call.backing.api().get(str(call.given["id"])))
+    return well_formed(call, call.backing.api().get(str(call.given["id"])))
 
 
 def _stats(call: Call) -> ApiResponse:
-    return told(call, call.backing.api().stats(_query(call)))
+    return well_formed(call, call.backing.api().stats(_query(call)))
 
 
 def _mark(call: Call) -> ApiResponse:
-    reply = told(call, call.backing.api().mark_all(compact(dict(call.given))))
+    reply = well_formed(call, call.backing.api().mark_all(compact(dict(call.given))))
     details = reply.body.get("details")
     if not reply.ok and isinstance(details, list):
         # A member of the route's body is an argument here.
@@ -53,7 +53,7 @@ def _mark(call: Call) -> ApiResponse:
 
 def _schema(call: Call) -> ApiResponse:
     given = call.given
-    return told(call, call.backing.api().schema(given["kind"], str(given.get("version", 1))))
+    return well_formed(call, call.backing.api().schema(given["kind"], str(given.get("version", 1))))
 
 
 def _of_argument(detail: dict[str, Any]) -> dict[str, Any]:
