@@ -131,15 +131,16 @@ class Calls:
             self._early[id] = failure.held(HELD) if failure is not None else None
 
     def _settle(self, id: str, call: _Call, failure: Failure | None) -> None:
-        status: Status = "ok"
-        text = ""
-        if failure is not None:
-            text = failure.text
-            status = failure_of(failure, call.tool)
-            if status == "denied" and failure.may_have_run and id in self._began:
-                status = "interrupted"
-        rejected = failure is not None and failure.rejected and status == "denied"
-        if rejected and call.message_id is not None:
+        if failure is None:  # nearly every result: none of what follows can apply
+            if call.status not in ("ok", "interrupted") and not call.failed_later:
+                self._change(id, call, "ok")
+            self._refused = False
+            return
+        text = failure.text
+        status = failure_of(failure, call.tool)
+        if status == "denied" and failure.may_have_run and id in self._began:
+            status = "interrupted"
+        if failure.rejected and status == "denied" and call.message_id is not None:
             if call.message_id in self._broken_off:
                 status = "interrupted"
             else:
