@@ -259,7 +259,7 @@ def test_numbers_and_bytes_pass_through() -> None:
 def test_what_stands_where_a_folder_belongs_is_named(
     machine: Any, make: Callable[[Path], None]
 ) -> None:
-    """An inbox that is no folder is not an empty one; nor is a file lost that cannot be moved to done."""
+    """An inbox that is not a folder is not an empty one; nor is a file lost that cannot be moved to done."""
     folder = machine.database.parent / "inbox"
     folder.parent.mkdir(parents=True, exist_ok=True)
     make(folder)
