@@ -1,6 +1,7 @@
 """The exit table: every kind of secret, in every surrounding that a transcript puts it in."""
 
 import base64
+import itertools
 import json
 from collections.abc import Callable
 
@@ -23,11 +24,15 @@ SURROUNDINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", parts.TOKENS)
-@pytest.mark.parametrize("where", SURROUNDINGS)
+#: Hexadecimal behind an underscore is part of an id.
+EXCEPTED = ("mailgun_key", "underscore")
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [each for each in itertools.product(parts.TOKENS, SURROUNDINGS) if each != EXCEPTED],
+)
 def test_nothing_of_a_token_is_left(kind: str, where: str) -> None:
-    if (kind, where) == ("mailgun_key", "underscore"):
-        pytest.skip("hexadecimal behind an underscore is part of an id")
     for token in parts.TOKENS[kind]:
         scrubber = Scrubber(SUBMIT)
         text = SURROUNDINGS[where](token)

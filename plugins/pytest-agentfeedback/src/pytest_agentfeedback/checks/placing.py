@@ -51,11 +51,15 @@ class PlaceChecks(Subject):
         """A session whose place the policy refuses is listed as denied and its log is not opened."""
         laid = self._own(bench)
         reader = self._reader
-        known = {}
+        known: dict[str, Session] = {}
+        places: set[str] = set()
         for session in self._find(laid.home)[0]:
             place = reader.place(session, strict=True)
             if place.paths or place.encoded is not None:
                 known[session.id] = session
+                places.update(place.paths)
+        # Where everything is refused a database is not opened, so none of its sessions is listed.
+        refused = json.dumps(sorted(places) if self.row_store else ["/"])
         opened: list[str] = []
         with _noting_opens(type(reader), opened):
             laid.configure("[collect]\ndisabled = true\n")
@@ -64,7 +68,7 @@ class PlaceChecks(Subject):
             files = {session.path for session in self._find(laid.home)[0]}
             touched = [] if self.row_store else [path for path, _ in watch.opened if path in files]
             no_faults("opened though all collecting is disabled", opened + touched)
-            laid.configure('[collect]\ndeny_paths = ["/"]\n')
+            laid.configure(f"[collect]\ndeny_paths = {refused}\n")
             states = self._states(laid)
         faults = [
             f"{id} is {states.get(id)}, want denied" for id in known if states.get(id) != "denied"
