@@ -170,7 +170,7 @@ def test_what_hooks_load_is_the_standard_library_and_itself(path: Path) -> None:
 @pytest.mark.parametrize(
     ("calls", "module"),
     [
-        ({"os.replace", "os.rename", "os.renames", "shutil.move"}, "files"),
+        ({"os.replace", "os.rename", "os.renames", "shutil.move"}, "folder"),
         ({"fcntl.flock", "fcntl.lockf"}, "lock"),
     ],
 )

@@ -7,7 +7,7 @@ unless `explained.toml` says why it changes nothing that anybody can see.
 
 from __future__ import annotations
 
-import difflib
+import argparse
 import json
 import os
 import re
@@ -72,12 +72,13 @@ class Run:
         self.seconds = seconds
 
 
-def run(module: str, folder: Path) -> Run:
+def run(module: str, folder: Path, workers: int) -> Run:
     """Let mutmut change one module and test each change.
 
     Args:
         module: The module below the core, as `foundation/times`.
         folder: An empty folder to work in.
+        workers: How many mutants are tested at a time.
     """
     started = time.monotonic()
     shutil.copytree(ROOT / "core/src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
@@ -102,7 +103,7 @@ def run(module: str, folder: Path) -> Run:
         raise SystemExit(f"no test in {tests} imports {name}")
     settings = _SETTINGS.format(module=module, tests=", ".join(map(json.dumps, chosen)))
     (folder / "pyproject.toml").write_text(settings)
-    words = [sys.executable, "-m", "mutmut", "run", "--max-children", str(os.cpu_count() or 1)]
+    words = [sys.executable, "-m", "mutmut", "run", "--max-children", str(workers)]
     with (folder / "log").open("wb") as log:
         done = subprocess.run(words, cwd=folder, stdout=log, stderr=log, check=False)
     found = folder / f"mutants/src/agentfeedback/{module}.py.meta"
@@ -140,18 +141,19 @@ def explained(module: str) -> list[dict[str, Any]]:
 
 def main(words: list[str]) -> int:
     """Run the modules named, or all; the status is 1 if a mutant lives on without an explanation."""
-    if unknown := [word for word in words if word not in MODULES]:
-        close = difflib.get_close_matches(unknown[0], MODULES, 1)
-        raise SystemExit(
-            f"no module {unknown[0]}" + (f"; did you mean {close[0]}?" if close else "")
-        )
+    parser = argparse.ArgumentParser(prog="nox -s mutation --", description=__doc__)
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="as foundation/times")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args(words)
+    if unknown := [word for word in given.modules if word not in MODULES]:
+        parser.error(f"no module {unknown[0]}; choose from {', '.join(MODULES)}")
     status = 0
     print(
         f"{'module':24} {'mutants':>7} {'killed':>7} {'explained':>9} {'alive':>5} {'seconds':>7}"
     )
-    for module in words or MODULES:
+    for module in given.modules or MODULES:
         with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-            found = run(module, Path(folder))
+            found = run(module, Path(folder), given.workers)
         reasons = {(item["old"], item["new"]) for item in explained(module)}
         alive = {key: change for key, change in found.alive.items() if change not in reasons}
         stale = reasons - set(found.alive.values())

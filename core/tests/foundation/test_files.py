@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentfeedback.foundation.files import (
-    Folder,
     NotRegularError,
     TooLargeError,
     open_regular,
     regular_bytes,
     small_file,
 )
+from agentfeedback.foundation.folder import Folder
 
 
 def test_what_is_not_a_regular_file_is_not_opened(

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.foundation import files
-from agentfeedback.foundation.files import Folder
+from agentfeedback.foundation import files, folder
+from agentfeedback.foundation.folder import Folder
 from tests.support.killing import CHANGING, require_tracing, traced
 
 NAME, OLD, NEW = "file.json", b"old\n" * 3000, b"new\n" * 5000
-#: What `files` calls of `os` that reaches the system.
+#: What `files` and `folder` call of `os` that reaches the system.
 CALLS = (
     *("open", "close", "read", "write", "fsync", "stat", "fstat", "lstat", "mkdir", "listdir"),
     *("replace", "rename", "unlink", "fchmod", "fchown"),
@@ -74,7 +74,8 @@ def fail(number: int) -> Callable[[], None]:
 def faulty(at: int = -1, fault: Callable[[], None] = lambda: None) -> Iterator[Faulty]:
     with pytest.MonkeyPatch.context() as patch:
         system = Faulty(at, fault)
-        patch.setattr(files, "os", system)
+        for module in (files, folder):
+            patch.setattr(module, "os", system)
         yield system
 
 

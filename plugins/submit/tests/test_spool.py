@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.foundation import files
+from agentfeedback.foundation import folder as folders
 from agentfeedback_submit.delivery.spool import CLAIM, REJECTED_AGE, TEMPORARY_AGE, Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, UnreadableEntry, read, written
 from agentfeedback_submit.filing.body import Body
@@ -206,7 +206,7 @@ def test_entry_given_back_on_a_full_disk_is_kept_as_it_was(
     def full(path: str, data: bytes, **more: Any) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(files, "write_new", full)
+    monkeypatch.setattr(folders, "write_new", full)
     spool.release(held, entry(attempts=4))
     (file,) = spool.files()
     assert file.claimed is None

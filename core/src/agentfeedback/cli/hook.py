@@ -108,7 +108,7 @@ def _object(data: bytes) -> Mapping[str, Any]:
 def _log(error: BaseException) -> None:
     """One line in the outcome log, without any text of the payload; where even that fails, nothing."""
     try:
-        from agentfeedback.foundation.files import Folder
+        from agentfeedback.foundation.folder import Folder
         from agentfeedback.foundation.paths import cache_directory
         from agentfeedback.harness_hooks import session_cache
 

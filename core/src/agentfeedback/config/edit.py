@@ -10,7 +10,8 @@ from typing import Any
 from agentfeedback.config.keys import Key
 from agentfeedback.config.toml_text import toml
 from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError, reason_of
-from agentfeedback.foundation.files import Folder, directory, regular_bytes
+from agentfeedback.foundation.files import directory, regular_bytes
+from agentfeedback.foundation.folder import Folder
 from agentfeedback.foundation.lock import FileLock
 
 #: Seconds another change of the file is waited for.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import time
 
-from agentfeedback.foundation.files import Folder, directory, finished, regular_bytes
+from agentfeedback.foundation.files import directory, regular_bytes
+from agentfeedback.foundation.folder import Folder, finished
 from agentfeedback.foundation.lock import FileLock
 
 TYPE_CHECKING = False

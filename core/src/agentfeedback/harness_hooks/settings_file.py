@@ -6,13 +6,8 @@ import os
 import stat
 
 from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
-from agentfeedback.foundation.files import (
-    Folder,
-    NotRegularError,
-    TooLargeError,
-    open_regular,
-    read_all,
-)
+from agentfeedback.foundation.files import NotRegularError, TooLargeError, open_regular, read_all
+from agentfeedback.foundation.folder import Folder
 from agentfeedback.foundation.paths import dangling
 
 #: The largest hook file that is edited, in bytes.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentfeedback import __version__
-from agentfeedback.foundation.files import Folder, open_regular, read_all
+from agentfeedback.foundation.files import open_regular, read_all
+from agentfeedback.foundation.folder import Folder
 from agentfeedback.reading.load import LogFacts
 from agentfeedback.reading.reader import Place, Reader, Session
 from agentfeedback.wire.records import Counts

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import evolve, frozen
 
 from agentfeedback.foundation.errors import AgentFeedbackError
-from agentfeedback.foundation.files import Folder
+from agentfeedback.foundation.folder import Folder
 from agentfeedback.terminal.screen import visible
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.corpus import Bench, CorpusError, Laid

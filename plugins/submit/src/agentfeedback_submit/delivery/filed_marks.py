@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from agentfeedback.foundation.files import Folder
+from agentfeedback.foundation.folder import Folder
 
 
 def marker(cache: str, session_id: str) -> str:

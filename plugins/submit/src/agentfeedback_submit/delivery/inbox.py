@@ -16,7 +16,8 @@ from collections.abc import Callable
 from attrs import define, field
 
 from agentfeedback.foundation.canonical import quoted
-from agentfeedback.foundation.files import Folder, directory, regular_bytes
+from agentfeedback.foundation.files import directory, regular_bytes
+from agentfeedback.foundation.folder import Folder
 from agentfeedback.foundation.json_text import NotJson, members, parse, text_bytes
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback_submissions.envelope import BODY_LIMIT, EnvelopeRefused

@@ -12,7 +12,7 @@ import time
 from attrs import define
 
 from agentfeedback.foundation import times
-from agentfeedback.foundation.files import Folder
+from agentfeedback.foundation.folder import Folder
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback.wire.encode import encode, omitted
 from agentfeedback_submit.delivery.outcome import SubmitOutcome

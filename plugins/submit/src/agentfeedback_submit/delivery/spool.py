@@ -17,7 +17,8 @@ from contextlib import suppress
 
 from attrs import evolve, frozen
 
-from agentfeedback.foundation.files import Folder, NotRegularError, TooLargeError, regular_bytes
+from agentfeedback.foundation.files import NotRegularError, TooLargeError, regular_bytes
+from agentfeedback.foundation.folder import Folder
 from agentfeedback_submit.delivery.spool_entry import (
     SpoolEntry,
     UnreadableEntry,
