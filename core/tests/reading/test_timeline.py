@@ -6,6 +6,7 @@ import pytest
 
 from agentfeedback.reading.tally import Tally
 from agentfeedback.reading.timeline import HEADS, Timeline
+from agentfeedback.scrub import SUBMIT, Scrubber
 
 
 def timeline(start: int = 0) -> Timeline:
@@ -57,3 +58,24 @@ def test_only_the_latest_such_texts_are_kept() -> None:
     sink.refine("t0", "interrupted")
     sink.refine(f"t{HEADS}", "interrupted")
     assert [sink.entries[n].calls[0].excerpt for n in (0, HEADS)] == ["", "no"]
+
+
+@pytest.mark.parametrize("before", [0, 1, 40, 200])
+@pytest.mark.parametrize("length", [2200, 3000, 3060, 3090, 4000])
+def test_the_kept_start_of_a_result_never_ends_in_a_part_of_a_secret(
+    before: int, length: int
+) -> None:
+    """A result turns into a failure later; a key block before the cut moves what stands at the cut forward."""
+    block = "-----BEGIN " + "PRIVATE KEY-----\n"
+    lines = "\n".join(("aB3+" * 16)[:64] for _ in range((length - before - 80) // 65))
+    text = "x" * before + "\n" + block + lines + "\n-----END " + "PRIVATE KEY-----\n"
+    token = "gl" + "pat-" + "Secret_7" * 4
+    text += "y" * max(0, length - len(text)) + " " + token + " and the rest" * 200
+    sink = Timeline(Scrubber(SUBMIT).clip)
+    sink.entry("u1")
+    sink.call("t1", "Bash")
+    sink.result("t1", "ok", text)
+    sink.refine("t1", "error")
+    excerpt = sink.entries[0].calls[0].excerpt
+    assert excerpt and "[REDACTED:private_key]" in excerpt
+    assert "Secret" not in excerpt and "aB3" not in excerpt and not excerpt.endswith("gl")

@@ -1,6 +1,7 @@
 """What the scrubber promises for every text: laws, trees, cuts, and that it always ends."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -155,15 +156,19 @@ def test_a_cut_is_the_longest_prefix_that_fits(text: str, limit: int) -> None:
     kept = cut(text, limit)
     assert text.startswith(kept)
     assert len(kept.encode("utf-8", "surrogatepass")) <= max(0, limit)
-    rest = text[len(kept) : len(kept) + 1]
-    if rest:
-        assert len((kept + rest).encode("utf-8", "surrogatepass")) > limit
+    marker = re.compile(r"\[REDACTED:[a-z_]+\]|(?s:.)").match(text, len(kept))
+    if marker:
+        assert len((kept + marker[0]).encode("utf-8", "surrogatepass")) > limit
+    for whole in re.finditer(r"\[REDACTED:[a-z_]+\]", text):
+        assert not whole.start() < len(kept) < whole.end()
 
 
 def test_clip_strips_scrubs_and_then_cuts() -> None:
     text = "  " + "x" * 150 + " " + PARTS["gh"] + PARTS["an36"] + " tail"
-    clipped = Scrubber(SUBMIT).clip(text, 160)
-    assert clipped == "x" * 150 + " [REDACTED"
+    marker = "[REDACTED:github_token]"
+    for limit in range(151, 151 + len(marker)):
+        assert Scrubber(SUBMIT).clip(text, limit) == "x" * 150 + " "
+    assert Scrubber(SUBMIT).clip(text, 151 + len(marker)) == "x" * 150 + " " + marker
 
 
 def _nested(levels: int, leaf: Any) -> Any:

@@ -105,7 +105,7 @@ def _check(root: str, key: str, form: str, value: object) -> None:
 
 def _shown(text: str) -> str:
     """A text of the file as far as a message has room for it; scrubbed first, so that a cut leaves no part of a secret."""
-    from agentfeedback.scrub import SUBMIT, Scrubber
+    from agentfeedback.scrub import SUBMIT, Scrubber, cut
 
     scrubber: Scrubber = Scrubber(SUBMIT)
-    return scrubber.text(text)[:_SHOWN]
+    return cut(scrubber.text(text), _SHOWN)

@@ -54,10 +54,10 @@ def near_misses(tables: Mapping[str, Any], homes: Sequence[str]) -> list[str]:
         found += _collect(table, homes)
     if not found:
         return []
-    from agentfeedback.scrub import SUBMIT, Scrubber
+    from agentfeedback.scrub import SUBMIT, Scrubber, cut
 
     scrubber: Scrubber = Scrubber(SUBMIT)
-    return [f"{scrubber.text(what)[:_SHOWN]} {why}" for what, why in found]
+    return [f"{cut(scrubber.text(what), _SHOWN)} {why}" for what, why in found]
 
 
 def _collect(table: Mapping[str, Any], homes: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -23,9 +23,11 @@ Clip = Callable[[str, int], str]
 
 SUMMARY_BYTES = 160
 EXCERPT_BYTES = 240
-#: How many results without an excerpt keep the start of their text, and how much of it.
+#: How many results without an excerpt keep the start of their text, and how much of it is used.
 HEADS = 64
 HEAD_CHARACTERS = 2048
+#: With what is kept behind it, so that a secret across its end is recognised.
+KEPT_CHARACTERS = HEAD_CHARACTERS + 1024
 
 
 class Timeline(Sink):
@@ -213,7 +215,7 @@ class Timeline(Sink):
             if status in ("denied", "interrupted"):  # only what ran to its end has an exit code
                 call.exit_code = None
             if call.head:
-                call.has_content, content, call.head = False, call.head, ""
+                call.has_content, content, call.head = False, self._scrubbed(call.head), ""
         if call.status == status and exit_code is not None:
             call.exit_code = exit_code
         self._fill(call, content)
@@ -268,6 +270,20 @@ class Timeline(Sink):
         if model and order >= self._model_order:
             self.model, self._model_order = model, order
 
+    def _scrubbed(self, head: str) -> str:
+        """The kept start of a text, scrubbed; where the text went on, without its last word.
+
+        That word can be a part of a secret, and markers that are shorter than their secrets move it
+        forward to where it would be shown.
+        """
+        scrubbed = self._clip(head, 4 * len(head))
+        if len(head) < KEPT_CHARACTERS:
+            return scrubbed
+        word = (scrubbed.rsplit(maxsplit=1) or [""])[-1]
+        hidden = "[REDACTED:" in word and word.endswith("]")
+        end = len(scrubbed) - (0 if hidden else min(len(word), KEPT_CHARACTERS - HEAD_CHARACTERS))
+        return scrubbed[: min(end, HEAD_CHARACTERS)]
+
     def _settle(self, call: Call, status: Status) -> None:
         call.status, call.result_offset = status, self.offset
         if call.id is not None:
@@ -278,7 +294,7 @@ class Timeline(Sink):
             return
         call.has_content = True
         if call.status == "ok" or self.offset < self.start:
-            call.head = content[:HEAD_CHARACTERS]
+            call.head = content[:KEPT_CHARACTERS]
             self._heads.append(call)
             if len(self._heads) > HEADS:
                 self._heads.popleft().head = ""

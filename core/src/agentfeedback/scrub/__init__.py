@@ -6,7 +6,8 @@ change capture. Formats of plugins come in as `Scrubber(..., extra=)`.
 
 from typing import TYPE_CHECKING
 
-from agentfeedback.scrub.engine import MAX_DEPTH, Scrubber, cut
+from agentfeedback.scrub.cuts import cut
+from agentfeedback.scrub.engine import MAX_DEPTH, Scrubber
 from agentfeedback.scrub.formats import Format, Table
 from agentfeedback.scrub.submit import SUBMIT
 

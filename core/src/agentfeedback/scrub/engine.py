@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from agentfeedback.scrub import unseen
+from agentfeedback.scrub.cuts import cut
 from agentfeedback.scrub.formats import LEFT, MARKER, Finder, Format, Guard, Span, Table
 from agentfeedback.scrub.needle import Found, Search, re2_search
 
@@ -298,20 +299,7 @@ class Scrubber:
     def clip(self, text: str, limit: int) -> str:
         """Strip white space, scrub, then cut to `limit` bytes of UTF-8, in this order.
 
-        A marker may be cut, a secret never: it is gone before the cut.
+        No part of a secret or of a marker is left over: the secret is gone before the cut, and a
+        marker that would cross the limit goes as a whole.
         """
         return cut(self.text(text.strip()), limit)
-
-
-def cut(text: str, limit: int) -> str:
-    """Return the longest prefix of `text` that is at most `limit` bytes of UTF-8, no ellipsis."""
-    if len(text) <= limit and (text.isascii() or 4 * len(text) <= limit):
-        return text
-    # No character is shorter than a byte, so what comes after `limit` characters goes anyway.
-    buf = text[: max(0, limit)].encode("utf-8", "surrogatepass")
-    if len(buf) <= limit:
-        return text[: max(0, limit)]
-    end = max(0, limit)
-    while end > 0 and buf[end] & 0xC0 == 0x80:
-        end -= 1
-    return buf[:end].decode("utf-8", "surrogatepass")

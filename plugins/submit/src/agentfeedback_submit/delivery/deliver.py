@@ -11,6 +11,7 @@ from typing import Any
 from attrs import evolve
 
 from agentfeedback.foundation.errors import reason_of
+from agentfeedback.scrub import cut
 from agentfeedback_submissions.envelope import EnvelopeRefused
 from agentfeedback_submissions.response import SCHEMA_TOO_NEW, ApiResponse
 from agentfeedback_submit.delivery import backoff
@@ -25,7 +26,7 @@ from agentfeedback_submit.remote.server import LOCAL
 #: Makes a server's text fit to be shown or kept.
 Scrub = Callable[[str], str]
 _UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
-#: How much of a server's message is shown, in characters.
+#: How much of a server's message is shown, in bytes of UTF-8.
 _MESSAGE = 2000
 
 
@@ -81,8 +82,6 @@ def refuse(
     spool: Spool, entry: SpoolEntry, held: Claim | None, reply: ApiResponse, scrub: Scrub
 ) -> None:
     """Keep a refused entry beside the answer, at most 64 KiB of it. Raises `OSError`."""
-    from agentfeedback.scrub import cut
-
     answer = scrub(reply.encoded().decode("utf-8", "replace")) if reply.body or reply.text else ""
     spool.refuse(entry, held, status=reply.status, response=cut(answer, 1 << 16))
 
@@ -114,7 +113,7 @@ def outcome_of(
         id=_existing(answer),
         request_id=reply.request_id,
         reason=reason,
-        message=scrub(message)[:_MESSAGE] if isinstance(message, str) else "",
+        message=cut(scrub(message), _MESSAGE) if isinstance(message, str) else "",
         warnings=own,
     )
 

@@ -14,6 +14,7 @@ from attrs import evolve, field, frozen
 
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.foundation.json_text import Number
+from agentfeedback.scrub import cut
 from agentfeedback_submissions import export, queries
 from agentfeedback_submissions.filters import Filters
 from agentfeedback_submissions.queries import Query
@@ -25,6 +26,8 @@ from agentfeedback_submit.remote.client import Client
 from agentfeedback_submit.remote.server import SUBMISSIONS
 
 Scrub = Callable[[str], str]
+#: How much of a server's message is shown, in bytes of UTF-8.
+_MESSAGE = 2000
 _CURSORS = {"next_before_id", "next_after_id"}
 _ADVICE = {
     UNANSWERED: "check the url and the network",
@@ -89,7 +92,7 @@ class RemoteApi:
             try:
                 rows = export.rows_of(reply.text or b"")
             except ApiError as error:
-                raise _malformed(self.scrub(error.message)[:2000]) from None
+                raise _malformed(cut(self.scrub(error.message), _MESSAGE)) from None
             yield from rows
             if len(rows) < queries.PAGE:
                 return
@@ -116,7 +119,7 @@ class RemoteApi:
         error, message = body.get("error"), body.get("message")
         if not isinstance(error, str) or not isinstance(message, str) or not message:
             error, message = "unavailable", f"the server answers with status {reply.status}"
-        return evolve(reply, body={"error": error, "message": self.scrub(message)[:2000]})
+        return evolve(reply, body={"error": error, "message": cut(self.scrub(message), _MESSAGE)})
 
     def _checked(self, reply: ApiResponse, shape: type[Any]) -> ApiResponse:
         """A reply whose body has the shape; members that the shape does not name stay as they are."""
