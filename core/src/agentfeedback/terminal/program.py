@@ -45,10 +45,14 @@ class Program:
     with is meant; of equal names the program's own counts, then the first on the path.
 
     `elsewhere` says by a command's name which distribution brings it; where that is not installed,
-    the error names it with the command that `install` returns for it.
+    the error names it with the command that `install` returns for it. With `whole_names` errors
+    begin with all words of the command, else with its first.
     """
 
-    __slots__ = ("_at", "_commands", "_elsewhere", "_group", "_install", "name", "version")
+    __slots__ = (
+        *("_at", "_commands", "_elsewhere", "_group", "_install", "_whole_names"),
+        *("name", "version"),
+    )
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class Program:
         version: str = "",
         elsewhere: Mapping[str, str] | None = None,
         install: Callable[[str], str] = _pip_install,
+        whole_names: bool = False,
     ) -> None:
         self.name = name
         self.version = version
@@ -66,13 +71,14 @@ class Program:
         self._commands = commands
         self._elsewhere = elsewhere or {}
         self._install = install
+        self._whole_names = whole_names
         self._at = ""
 
     def main(self, words: Sequence[str], before: Callable[[], None] | None = None) -> int:
         """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line.
 
-        An error becomes one line on standard error, named after the command's first word. What
-        `before` raises is shown likewise.
+        An error becomes one line on standard error, named after the command. What `before` raises
+        is shown likewise.
         """
         self._at = ""
         try:
@@ -157,7 +163,7 @@ class Program:
         command, rest = self.find(words)
         if command is None:
             return self._group_of(words)
-        self._at = words[0]
+        self._at = command.name if self._whole_names else words[0]
         try:
             parsed = parse(command, rest, self.name)
         except HelpRequested as asked:

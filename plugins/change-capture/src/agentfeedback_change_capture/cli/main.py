@@ -1,0 +1,42 @@
+"""The program `agentscm`."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentfeedback.terminal.program import Program
+
+#: The group that a distribution of its own brings.
+ELSEWHERE = {"hub": "agentfeedback-hub"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status: 0 done, 1 refused or failed, 2 a wrong command line."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return program().main(words, _in_utf8 if argv is None else None)
+
+
+def program() -> Program:
+    """Return the program with its own commands and those of every installed distribution."""
+    from agentfeedback.terminal.program import Program
+    from agentfeedback_change_capture import __version__
+
+    return Program(
+        "agentscm",
+        "agentscm.commands",
+        "agentfeedback_change_capture.cli.commands",
+        version=__version__,
+        elsewhere=ELSEWHERE,
+        whole_names=True,
+    )
+
+
+def _in_utf8() -> None:
+    if sys.getfilesystemencoding() != "utf-8":
+        from agentfeedback.foundation.utf8 import start_in_utf8
+
+        start_in_utf8()

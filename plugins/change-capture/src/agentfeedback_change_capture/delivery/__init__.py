@@ -1,0 +1,1 @@
+"""What a Hub is asked: the current target of a session, and to accept envelopes."""
