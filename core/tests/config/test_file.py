@@ -203,7 +203,9 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(ConfigError, match="not valid: permission denied"):
+    with pytest.raises(
+        ConfigError, match="cannot be read: permission denied; allow yourself to read it"
+    ):
         load(path)
 
 

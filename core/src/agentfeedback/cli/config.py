@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import define
 
 from agentfeedback.config.edit import set_key, unset_key
-from agentfeedback.config.file import load
+from agentfeedback.config.file import read
 from agentfeedback.config.keys import KEYS, Key
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.resolve import VARIABLES
-from agentfeedback.config.toml_text import toml
-from agentfeedback.foundation.errors import ConfigError, UsageError
-from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.errors import UsageError
 from agentfeedback.foundation.urls import without_userinfo
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.arguments import closest
@@ -52,7 +50,7 @@ def run_config(line: Parsed) -> int:
             "use agentfeedback config [set <key> <value>|unset <key>]",
         )
     paths = Paths.of(os.environ)
-    shown = settings(_tables(paths.config_file), os.environ)
+    shown = settings(read(paths.config_file).tables, os.environ)
     if line.json:
         plain = [_plain(each) for each in shown]
         screen.write(encode({"path": paths.config_file, "settings": plain}) + b"\n")
@@ -125,18 +123,6 @@ def _setting(key: Key, tables: Mapping[str, Any], environ: Mapping[str, str]) ->
     if key.name == "url" and isinstance(value, str):
         value = without_userinfo(value)
     return Shown(key.name, key.editable, source, value=value if value != "" else None)
-
-
-def _tables(path: str) -> dict[str, Any]:
-    """The tables of the file, whose known keys were checked when it was loaded. Raises `ConfigError`."""
-    load(path)
-    if not os.path.exists(path):
-        return {}
-    try:
-        tables = toml(regular_bytes(path))
-    except (OSError, ValueError) as error:  # changed since it was loaded a moment ago
-        raise ConfigError(f"config file {path} changed while it was read", "try again") from error
-    return tables
 
 
 def _editable(name: str) -> Key:

@@ -174,13 +174,14 @@ def _named(names: list[str], command: str) -> list[Installer]:
                 f'no hooks for harness "{name}" (have {have})',
                 f"{hint}name one of these, or install the plugin that knows its hooks",
             )
+        from agentfeedback.terminal.foreign import ForeignImport, described
+
         try:
-            installer = entry_points.load_file(points[name])
+            with ForeignImport():
+                installer = entry_points.load_file(points[name])
             if not isinstance(installer, Installer):
                 raise TypeError("it is not an Installer")
         except Exception as error:
-            from agentfeedback.terminal.failures import described
-
             raise PluginError(
                 f"the hooks of {name} could not be loaded: {described(error)}",
                 "run agentfeedback plugins",

@@ -11,7 +11,7 @@ from attrs import frozen
 from agentfeedback.config.shape import Config
 from agentfeedback.config.toml_text import toml
 from agentfeedback.foundation.errors import ConfigError, reason_of
-from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.files import NotRegularError, regular_bytes
 from agentfeedback.foundation.paths import dangling
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def read(path: str) -> ConfigFile:
     """The configuration in a file with the tables it comes from; a missing file is an empty one.
 
     Raises `ConfigError` when the file cannot be read, is not a regular file or not TOML, or holds a
-    known key of another type or with a value that it cannot have. A link that leads nowhere is such an error and not a missing file: a
-    policy on a volume that is not there must not turn into no policy.
+    known key of another type or with a value that it cannot have. A link that leads nowhere is such
+    an error and not a missing file: a policy on a volume that is not there must not turn into no policy.
     """
     try:
         data = regular_bytes(path)
@@ -51,8 +51,15 @@ def read(path: str) -> ConfigFile:
         if link is None:
             return ConfigFile(path, Config(), {})
         raise _invalid(path, f"{link} is a link that leads nowhere") from None
-    except (OSError, ValueError) as error:
+    except (NotRegularError, ValueError) as error:
         raise _invalid(path, reason_of(error)) from error
+    except OSError as error:
+        raise ConfigError(
+            f"config file {path} cannot be read: {reason_of(error)}",
+            "allow yourself to read it and to search its folders"
+            if isinstance(error, PermissionError)
+            else "correct that and try again",
+        ) from error
     try:
         tables = toml(data)
     except ValueError as error:

@@ -18,7 +18,7 @@ from agentfeedback.plugins.hook_calls import HookCalls
 from agentfeedback.policy.rules import Verdict, strictest
 from agentfeedback.reading.reader import Reader
 from agentfeedback.reading.refs import Ref, split
-from agentfeedback.terminal.failures import described
+from agentfeedback.terminal.foreign import TABLE_LIMIT, ForeignImport, described
 from agentfeedback.terminal.program import table
 
 if TYPE_CHECKING:
@@ -99,17 +99,18 @@ class Host:
         if plugin.loaded is not None or plugin.error:
             return
         try:
-            if plugin.kind == "command":
-                plugin.loaded = table(plugin.value)
-                return
-            loaded = entry_points.load(plugin.value)
+            with ForeignImport(TABLE_LIMIT if plugin.kind == "command" else 0):
+                if plugin.kind == "command":
+                    plugin.loaded = table(plugin.value)
+                    return
+                loaded = entry_points.load(plugin.value)
             if plugin.kind != "installer":
                 plugin.hooks = self._calls.register(loaded, plugin.name)
                 if plugin.kind == "gate" and not set(GATE_HOOKS) & set(plugin.hooks):
                     # A forgotten marker would leave the gate open.
                     raise TypeError(f"implements neither {' nor '.join(GATE_HOOKS)}")
             plugin.loaded = loaded
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
+        except Exception as error:  # noqa: BLE001 - whatever a plugin does at import is named, and the rest works
             plugin.error = described(error)
             self.warn(f"plugin {plugin.name} could not be loaded: {plugin.error}")
 

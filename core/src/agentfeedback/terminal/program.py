@@ -168,7 +168,8 @@ class Program:
             parsed = parse(command, rest, self.name)
         except HelpRequested as asked:
             return self._help(asked.command)
-        status: int = _target(command)(parsed)
+        own = any(each is command for each in table(self._commands))
+        status: int = _target(command, own=own)(parsed)
         return status
 
     def _group_of(self, words: list[str]) -> int:
@@ -225,20 +226,16 @@ class _Table:
     def __init__(self, value: str, points: list[EntryPoint]) -> None:
         self.dist = points[0].dist
         self.errors: dict[str, str] = {}
-        names = {point.name for point in points}
-        out, sys.stdout = sys.stdout, sys.stderr  # what foreign code prints is not our output
-        try:
-            found = [each for each in table(value) if _first(each) in names]
-        except (KeyboardInterrupt, BrokenPipeError):
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is named and the rest works
-            from agentfeedback.terminal.failures import described
+        from agentfeedback.terminal.foreign import TABLE_LIMIT, ForeignImport, described
 
+        names = {point.name for point in points}
+        try:
+            with ForeignImport(TABLE_LIMIT):
+                found = [each for each in table(value) if _first(each) in names]
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is named and the rest works
             found, why = [], described(error)
         else:
             why = f"LookupError: no command of {value} begins with it"
-        finally:
-            sys.stdout = out
         silent = names.difference(map(_first, found))
         self.errors = dict.fromkeys(sorted(silent), why)
         #: Each that can be called, and for each name without one a line that says so.
@@ -265,15 +262,22 @@ def table(value: str) -> tuple[Command, ...]:
     return commands
 
 
-def _target(command: Command) -> Callable[..., int]:
+def _target(command: Command, *, own: bool) -> Callable[..., int]:
     from agentfeedback.foundation.entry_points import load
 
+    target: Callable[..., int]
     try:
-        target: Callable[..., int] = load(command.target)
+        if own:
+            target = load(command.target)
+        else:
+            from agentfeedback.terminal.foreign import ForeignImport
+
+            with ForeignImport():
+                target = load(command.target)
     except AgentFeedbackError:
         raise
     except Exception as error:
-        from agentfeedback.terminal.failures import described
+        from agentfeedback.terminal.foreign import described
 
         raise AgentFeedbackError(
             f"command {command.name} could not be loaded: {described(error)}"
