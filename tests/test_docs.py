@@ -24,7 +24,7 @@ from agentfeedback.policy import rules
 from agentfeedback.policy.user_file import KEYS
 from agentfeedback.reading import log, reader, record, sink
 from agentfeedback.terminal import program
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from tests.support import ROOT
 from tests.support.machine import Machine
 
@@ -216,14 +216,14 @@ def test_every_key_of_the_configuration_is_documented() -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        wire.DigestRun,
-        wire.Digest,
-        wire.Event,
-        wire.Counts,
-        wire.Retry,
-        wire.Flagged,
-        wire.Trouble,
-        wire.DigestError,
+        records.DigestRun,
+        records.Digest,
+        records.Event,
+        records.Counts,
+        records.Retry,
+        records.Flagged,
+        records.Trouble,
+        records.DigestError,
     ],
 )
 def test_every_member_of_a_digest_is_documented(kind: type) -> None:
@@ -251,7 +251,7 @@ def test_every_reason_of_the_policy_is_documented() -> None:
 def test_every_state_and_error_is_documented() -> None:
     """The page of errors names each state of a session, and each kind of error with its exit status."""
     told = sections("errors.md")
-    assert documented(told["States"]) == list(wire.STATES)
+    assert documented(told["States"]) == list(records.STATES)
     body = told["Exit statuses"]
     for kind in vars(errors).values():
         if inspect.isclass(kind) and kind.__module__ == errors.__name__:

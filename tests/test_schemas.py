@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agentfeedback.wire import doctor as wire_doctor
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.encode import plain
 from agentfeedback.wire.schema import document
 from tests.support import ROOT
@@ -63,9 +63,9 @@ def objects(shown: Any) -> list[dict[str, Any]]:
     "kind",
     [
         each
-        for module, names in ((wire, wire.__all__), (wire_doctor, vars(wire_doctor)))
+        for module, names in ((records, records.__all__), (wire_doctor, vars(wire_doctor)))
         for each in (getattr(module, name) for name in names)
-        if attrs.has(each) and (module is wire or each.__module__ == module.__name__)
+        if attrs.has(each) and (module is records or each.__module__ == module.__name__)
     ],
     ids=lambda kind: kind.__name__,
 )

@@ -18,7 +18,7 @@ from agentfeedback.cli.render import (
 )
 from agentfeedback.terminal.screen import Screen, visible, width
 from agentfeedback.terminal.table import Column, table
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.encode import plain
 
 PIPE = Screen()
@@ -26,12 +26,12 @@ LONG = "claude-code:1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 EVIL = "a\x1b[2J\u202eb\nc"
 
 
-def listed(ref: str, **more: Any) -> wire.Listed:
+def listed(ref: str, **more: Any) -> records.Listed:
     harness, _, session = ref.partition(":")
-    return wire.Listed(ref=ref, harness=harness, session_id=session, path="/p", **more)
+    return records.Listed(ref=ref, harness=harness, session_id=session, path="/p", **more)
 
 
-LISTING = wire.Listing(
+LISTING = records.Listing(
     sessions=[
         listed("codex:gone", state="absent"),
         listed(
@@ -39,7 +39,7 @@ LISTING = wire.Listing(
             project="/srv/app/api",
             start="2026-10-08T07:39:40Z",
             end="2026-10-08T07:39:46.892Z",
-            counts=wire.Counts(9, 1, 20, 3),
+            counts=records.Counts(9, 1, 20, 3),
             state="changed",
             reason="appended",
         ),
@@ -61,7 +61,7 @@ def test_the_list_is_a_padded_table() -> None:
 
 def test_an_empty_list_is_its_header() -> None:
     """The header is there when no session is."""
-    assert listing_text(wire.Listing(), PIPE) == (
+    assert listing_text(records.Listing(), PIPE) == (
         "REF  STATE  PROJECT  START  END  PROMPTS  TOOL CALLS  TOOL ERRORS\n"
     )
 
@@ -116,7 +116,7 @@ def test_a_narrow_list_keeps_what_tells_most(columns: int, header: str, row: str
 def test_one_very_long_ref_does_not_shorten_the_others() -> None:
     """A ref of two ids is shortened alone, so that the others can still be copied."""
     double = "codex:" + "01a22bcb-4ee9-7503-8a2c-9bfdeb3b36d9_01a22bcb-5271-7c03-b30d-4d4163b2f94d"
-    lines = listing_text(wire.Listing(sessions=[*LISTING.sessions, listed(double)]), Screen(80))
+    lines = listing_text(records.Listing(sessions=[*LISTING.sessions, listed(double)]), Screen(80))
     rows = lines.splitlines()
     assert rows[2].startswith(LONG + "  ")
     assert rows[3].split("  ")[0].endswith("4d4163b2f94d") and "…" in rows[3]
@@ -142,37 +142,37 @@ WORDS = st.text("ab/ \u6f22\u0301\U0001f600\x1b\n\u202e", max_size=70)
                 state=state,
                 start="2026-10-08T07:39:40.1Z",
                 end="2026-10-08T07:39:40Z",
-                counts=wire.Counts(prompts=prompts),
+                counts=records.Counts(prompts=prompts),
             ),
             WORDS,
             WORDS,
             WORDS,
-            st.sampled_from(wire.STATES),
+            st.sampled_from(records.STATES),
             st.integers(0, 10**12),
         ),
         max_size=3,
     ),
     st.integers(40, 220),
 )
-def test_a_list_fits_the_terminal(sessions: list[wire.Listed], columns: int) -> None:
+def test_a_list_fits_the_terminal(sessions: list[records.Listed], columns: int) -> None:
     """Every line fits a terminal of 40 cells or more, whatever refs, projects and reasons hold."""
-    for line in listing_text(wire.Listing(sessions=sessions), Screen(columns)).split("\n"):
+    for line in listing_text(records.Listing(sessions=sessions), Screen(columns)).split("\n"):
         assert width(line) <= columns
         assert visible(line) == line
 
 
 def test_status_is_a_summary() -> None:
     """Stores, problems and the counts that are not zero, then the selection."""
-    status = wire.Status(
+    status = records.Status(
         harnesses=[
-            wire.HarnessStatus(
+            records.HarnessStatus(
                 "claude-code",
                 "/h/.claude/projects",
                 "present",
                 ["/h/x: permission denied"],
                 {"unsupported-format": 2, "processed": 10, "new": 1, "denied": 0},
             ),
-            wire.HarnessStatus("codex", "/h/.codex/sessions", "absent"),
+            records.HarnessStatus("codex", "/h/.codex/sessions", "absent"),
         ]
     )
     head = (
@@ -184,27 +184,27 @@ def test_status_is_a_summary() -> None:
         "codex: store /h/.codex/sessions (absent)\n"
     )
     assert status_text(status) == head + "selection: none saved\n"
-    status.selection = wire.Selection(["claude-code", "codex"], "7d", 5)
+    status.selection = records.Selection(["claude-code", "codex"], "7d", 5)
     saved = "selection: harnesses claude-code,codex, since 7d, limit 5\n"
     assert status_text(status) == head + saved
-    status.selection = wire.Selection()
+    status.selection = records.Selection()
     assert status_text(status) == head + "selection: harnesses -, since -, limit -\n"
 
 
 def test_marking_and_forgetting_say_how_many() -> None:
     """One line each."""
-    marked = wire.Marked(["codex:a", "codex:a"], "filed", ["u"])
+    marked = records.Marked(["codex:a", "codex:a"], "filed", ["u"])
     assert marked_text(marked) == "marked 2 session(s) filed\n"
-    assert forgotten_text(wire.Forgotten(["codex:a"])) == "forgot 1 session(s)\n"
+    assert forgotten_text(records.Forgotten(["codex:a"])) == "forgot 1 session(s)\n"
 
 
 def digest(**more: Any) -> Any:
-    return plain(wire.Digest("codex:s1", "codex", "s1", **more))
+    return plain(records.Digest("codex:s1", "codex", "s1", **more))
 
 
 def test_events_left_out_for_good_are_said() -> None:
     """Where one record completed more events than fit, their number stands with the truncation."""
-    run = wire.DigestRun("The notice.", "1", [digest(truncated=True, dropped=7)])
+    run = records.DigestRun("The notice.", "1", [digest(truncated=True, dropped=7)])
     assert "from offset 0  (truncated, 7 events left out for good)\n" in digest_text(run)
 
 
@@ -218,10 +218,12 @@ def test_a_digest_reads_notice_first() -> None:
         model="m-1",
         from_offset=120,
         truncated=True,
-        counts=wire.Counts(9, 2, 5, 3, 1, 4, 0),
+        counts=records.Counts(9, 2, 5, 3, 1, 4, 0),
         events=[
-            wire.Event("p1", "codex:s1#p1", "2026-10-08T07:39:40.000Z", summary="still  failing"),
-            wire.Event(
+            records.Event(
+                "p1", "codex:s1#p1", "2026-10-08T07:39:40.000Z", summary="still  failing"
+            ),
+            records.Event(
                 "c1",
                 "codex:s1#c1",
                 "2026-10-08T07:39:41.000Z",
@@ -234,16 +236,20 @@ def test_a_digest_reads_notice_first() -> None:
                 excerpt="one\n  two\tthree ",
                 own=True,
             ),
-            wire.Event("c2", "codex:s1#c2", type="tool_call", tool="read", status="denied"),
+            records.Event("c2", "codex:s1#c2", type="tool_call", tool="read", status="denied"),
         ],
-        retries=[wire.Retry("c3", "c1", "shell", "0123")],
+        retries=[records.Retry("c3", "c1", "shell", "0123")],
         denials=["c2"],
-        flagged=[wire.Flagged("p1", "still failing")],
+        flagged=[records.Flagged("p1", "still failing")],
         final_excerpt="All\ndone.",
         findings={"slow": [{"span": "c1"}, "took\nlong"]},
     )
-    run = wire.DigestRun(
-        "The notice.", "1", [first, digest()], [wire.DigestError("x", "absent", "m")], ["codex:z"]
+    run = records.DigestRun(
+        "The notice.",
+        "1",
+        [first, digest()],
+        [records.DigestError("x", "absent", "m")],
+        ["codex:z"],
     )
     run.deferred.append("codex:y")
     assert digest_text(run) == (
@@ -278,13 +284,15 @@ def test_a_digest_reads_notice_first() -> None:
 
 def test_an_empty_digest_is_its_notice() -> None:
     """Nothing to do prints the notice and the version."""
-    assert digest_text(wire.DigestRun("The notice.", "1")) == "The notice.\n(detector version 1)\n"
+    assert (
+        digest_text(records.DigestRun("The notice.", "1")) == "The notice.\n(detector version 1)\n"
+    )
 
 
 def test_a_person_sees_the_first_deferred_sessions() -> None:
     """On a terminal five deferred refs are shown and the others counted; a program gets each on its line."""
     deferred = [f"codex:s{number}" for number in range(1892)]
-    run = wire.DigestRun("n", "1", deferred=deferred)
+    run = records.DigestRun("n", "1", deferred=deferred)
     lines = digest_text(run, on_terminal=True).splitlines()
     assert [line.split()[-1] for line in lines if line.startswith("deferred")] == deferred[:5]
     assert lines[-1] == "… and 1,887 more deferred"
@@ -295,8 +303,8 @@ def test_a_person_sees_the_first_deferred_sessions() -> None:
 
 def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:
     """Whatever a log, a path or a plugin holds is one visible line."""
-    evil = wire.Event(EVIL, EVIL, type="tool_call", summary=EVIL, tool=EVIL, excerpt=EVIL)
-    session = wire.Digest(
+    evil = records.Event(EVIL, EVIL, type="tool_call", summary=EVIL, tool=EVIL, excerpt=EVIL)
+    session = records.Digest(
         EVIL,
         EVIL,
         EVIL,
@@ -304,20 +312,20 @@ def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:
         cwd=EVIL,
         model=EVIL,
         events=[evil],
-        retries=[wire.Retry(EVIL, EVIL, EVIL, "")],
-        flagged=[wire.Flagged(EVIL, EVIL)],
+        retries=[records.Retry(EVIL, EVIL, EVIL, "")],
+        flagged=[records.Flagged(EVIL, EVIL)],
         final_excerpt=EVIL,
         findings={EVIL: [EVIL, {"x": EVIL}]},
     )
-    status = wire.Status([wire.HarnessStatus(EVIL, EVIL, EVIL, [EVIL])])
-    plugin = plain(wire.InstalledPlugin(EVIL, EVIL, EVIL, EVIL, [EVIL], EVIL))
+    status = records.Status([records.HarnessStatus(EVIL, EVIL, EVIL, [EVIL])])
+    plugin = plain(records.InstalledPlugin(EVIL, EVIL, EVIL, EVIL, [EVIL], EVIL))
     row = listed(EVIL, project=EVIL, start=EVIL, end=EVIL, reason=EVIL)
     texts = [
-        digest_text(wire.DigestRun("n", "1", [plain(session)], [], [EVIL])),
+        digest_text(records.DigestRun("n", "1", [plain(session)], [], [EVIL])),
         status_text(status),
-        marked_text(wire.Marked([], EVIL)),
+        marked_text(records.Marked([], EVIL)),
         plugins_text([plugin], PIPE),
-        listing_text(wire.Listing(sessions=[row]), PIPE),
+        listing_text(records.Listing(sessions=[row]), PIPE),
     ]
     lines = [16, 3, 1, 2, 2]
     for text, count in zip(texts, lines, strict=True):
@@ -329,8 +337,10 @@ def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:
 def test_plugins_are_a_table() -> None:
     """A row for each plugin, with a dash where there is nothing to say, that fits a terminal."""
     installed = [
-        wire.InstalledPlugin("codex", "reader", "agentfeedback-codex", "1.0", ["register_readers"]),
-        wire.InstalledPlugin("x", "plugin", "x-dist", "", error="no module x"),
+        records.InstalledPlugin(
+            "codex", "reader", "agentfeedback-codex", "1.0", ["register_readers"]
+        ),
+        records.InstalledPlugin("x", "plugin", "x-dist", "", error="no module x"),
     ]
     plugins = [plain(plugin) for plugin in installed]
     assert plugins_text(plugins, PIPE) == (

@@ -21,7 +21,7 @@ from agentfeedback.harness_hooks.json_edit import NotEditable
 from agentfeedback.harness_hooks.own_command import commands, owner
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.arguments import closest
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
@@ -190,9 +190,9 @@ def _named(names: list[str], command: str) -> list[Installer]:
     return found
 
 
-def _shown(command: str, changes: list[_Change], *, dry_run: bool) -> wire.Wiring:
+def _shown(command: str, changes: list[_Change], *, dry_run: bool) -> records.Wiring:
     changed = [change for change in changes if change.changes]
-    return wire.Wiring(
+    return records.Wiring(
         status="changed" if changed else "unchanged",
         harnesses=[change.installer.harness for change in changes],
         changed=[os.fsencode(change.file.path).decode(errors="replace") for change in changed],

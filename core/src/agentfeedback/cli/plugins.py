@@ -10,7 +10,7 @@ from agentfeedback.cli import render
 from agentfeedback.plugins.harnesses import HARNESSES, dist_of
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.encode import json_line, plain
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def run(line: Parsed) -> int:
         )
     host = Host(os.environ, lambda sentence: None)  # each error stands in the row of its plugin
     shown = [
-        wire.InstalledPlugin(
+        records.InstalledPlugin(
             plugin.name, plugin.kind, plugin.dist, plugin.version, plugin.hooks, plugin.error
         )
         for plugin in host.load_all()
@@ -38,7 +38,7 @@ def run(line: Parsed) -> int:
         if name not in {item.name for item in shown if item.kind == "reader"}
     ]
     if line.json:
-        screen.write(json_line(wire.Plugins(shown, missing)))
+        screen.write(json_line(records.Plugins(shown, missing)))
         return 0
     screen.write(
         render.plugins_text(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentfeedback.terminal.screen import Screen
-    from agentfeedback.wire import records as wire
+    from agentfeedback.wire import records
 
 _STATE_STYLES = {
     "new": "green",
@@ -77,14 +77,14 @@ _LIST_PLANS = (
 )
 
 
-def listing_text(listing: wire.Listing, screen: Screen) -> str:
+def listing_text(listing: records.Listing, screen: Screen) -> str:
     """The table of `sessions list`."""
     return table(
         _LIST_COLUMNS, [_row(session) for session in listing.sessions], screen, _LIST_PLANS
     )
 
 
-def _row(session: wire.Listed) -> list[str]:
+def _row(session: records.Listed) -> list[str]:
     counts = session.counts
     numbers = (counts.prompts, counts.tool_calls, counts.tool_errors) if counts else ("-", "-", "-")
     return [
@@ -102,7 +102,7 @@ def _seconds(time: str) -> str:
     return f"{whole}Z" if point else time or "-"
 
 
-def status_text(status: wire.Status) -> str:
+def status_text(status: records.Status) -> str:
     """The summary of `sessions status`: stores and counts, then the saved selection."""
     from agentfeedback.wire.records import STATES
 
@@ -124,17 +124,17 @@ def status_text(status: wire.Status) -> str:
     return _text(lines)
 
 
-def marked_text(marked: wire.Marked) -> str:
+def marked_text(marked: records.Marked) -> str:
     """The line of `sessions mark`."""
     return _text([f"marked {len(marked.marked)} session(s) {marked.outcome}"])
 
 
-def forgotten_text(forgotten: wire.Forgotten) -> str:
+def forgotten_text(forgotten: records.Forgotten) -> str:
     """The line of `sessions forget`."""
     return _text([f"forgot {len(forgotten.forgotten)} session(s)"])
 
 
-def digest_text(run: wire.DigestRun, *, on_terminal: bool = False) -> str:
+def digest_text(run: records.DigestRun, *, on_terminal: bool = False) -> str:
     """The digest as text, notice first; its errors go to standard error instead.
 
     A program gets every deferred ref; a person on a terminal the first few and the number of the rest.
@@ -198,7 +198,7 @@ def _event_lines(event: Mapping[str, Any]) -> list[str]:
 
 
 def plugins_text(plugins: Sequence[Mapping[str, Any]], screen: Screen) -> str:
-    """The table of `plugins`: a row for each `wire.InstalledPlugin` made plain."""
+    """The table of `plugins`: a row for each `records.InstalledPlugin` made plain."""
     members = ("name", "kind", "dist", "version", "hooks", "error")
     rows = [[_joined(plugin.get(member)) for member in members] for plugin in plugins]
     squeezes = ("ERROR", 24), ("HOOKS", 24), ("DIST", 0), ("KIND", 0), ("HOOKS", 12), ("ERROR", 12)

@@ -16,7 +16,7 @@ from agentfeedback.reading import refs
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.progress import Progress
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def run_status(line: Parsed) -> int:
     _warn_of_unknown_keys(engine)
     engine.check_policy()  # before a selection is kept
     if line.set_selection:
-        engine.store.save_selection(wire.Selection(harnesses, line.since, line.limit))
+        engine.store.save_selection(records.Selection(harnesses, line.since, line.limit))
     status = engine.status()
     _print(line, status, lambda: render.status_text(status))
     return 0

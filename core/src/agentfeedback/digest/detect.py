@@ -16,7 +16,7 @@ from agentfeedback.digest.complaints import complaints
 from agentfeedback.foundation import times
 from agentfeedback.reading.timeline import Timeline
 from agentfeedback.reading.timeline_entries import Call, Entry, Trouble
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.encode import encode
 
 DETECTOR_VERSION = "1"
@@ -58,7 +58,7 @@ class Retries(Detector):
             for call in entry.calls:
                 key = (call.tool, call.args_digest)
                 if call.offset >= timeline.start and (earlier := failed.get(key)) is not None:
-                    retry = wire.Retry(call.span, earlier.span, call.tool, call.args_digest)
+                    retry = records.Retry(call.span, earlier.span, call.tool, call.args_digest)
                     yield Finding(earlier, retry)
                 if is_event(call, timeline.start):
                     failed[key] = call
@@ -87,7 +87,7 @@ class FlaggedPhrases(Detector):
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         for entry in timeline.entries:
             for phrase in entry.marks.get(self.name, ()):
-                yield Finding(entry, wire.Flagged(entry.span, phrase))
+                yield Finding(entry, records.Flagged(entry.span, phrase))
 
 
 class Troubles(Detector):
@@ -98,7 +98,7 @@ class Troubles(Detector):
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         for trouble in timeline.troubles:
             at = times.digest_form(trouble.at) if trouble.at is not None else ""
-            yield Finding(trouble, wire.Trouble(trouble.kind, at, trouble.excerpt))
+            yield Finding(trouble, records.Trouble(trouble.kind, at, trouble.excerpt))
 
 
 class Guarded(Detector):

@@ -31,7 +31,7 @@ from agentfeedback.sessions import facts_cache
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.sessions.find import FoundStore
 from agentfeedback.sessions.listing import shown_store
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 from agentfeedback.wire.doctor import (
     CacheFolder,
     ConfigFile,
@@ -206,7 +206,7 @@ class _Diagnosis:
         doctor = self._doctor
         for plugin in engine.host.load_all():
             doctor.plugins.append(
-                wire.InstalledPlugin(
+                records.InstalledPlugin(
                     plugin.name,
                     plugin.kind,
                     plugin.dist,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 
 if TYPE_CHECKING:
     from agentfeedback.reading.reader import Report
@@ -19,17 +19,17 @@ _NOT_LISTED = ("unreadable", "unsupported-format")
 
 def without_file(
     stores: Sequence[FoundStore], rows: Mapping[tuple[str, str], SessionRow]
-) -> Iterator[wire.Listed]:
+) -> Iterator[records.Listed]:
     """The rows whose session was not found (gone, or hidden by a problem of the store), still to be scrubbed."""
     for store in stores:
         found = {session.id for session in store.sessions}
         for (harness, id), row in rows.items():
             if harness == store.harness and id not in found:
                 hidden = _hidden_by(store.report, row)
-                state: wire.State = "absent" if hidden is None else "unreadable"
+                state: records.State = "absent" if hidden is None else "unreadable"
                 if hidden is not None and store.refusal is not None:
                     state, hidden = store.refusal.state, store.refusal.reason
-                yield wire.Listed(
+                yield records.Listed(
                     f"{harness}:{id}",
                     harness,
                     id,
@@ -39,7 +39,9 @@ def without_file(
                 )
 
 
-def missing(ref: Ref, store: FoundStore | None, row: SessionRow | None) -> tuple[wire.State, str]:
+def missing(
+    ref: Ref, store: FoundStore | None, row: SessionRow | None
+) -> tuple[records.State, str]:
     """State and message of a digest's error for a session that its store does not list."""
     state, reason = state_without_file(store, row)
     if store is None or store.report.state in _NOT_LISTED or _left_closed(store):
@@ -48,7 +50,9 @@ def missing(ref: Ref, store: FoundStore | None, row: SessionRow | None) -> tuple
     return state, reason
 
 
-def state_without_file(store: FoundStore | None, row: SessionRow | None) -> tuple[wire.State, str]:
+def state_without_file(
+    store: FoundStore | None, row: SessionRow | None
+) -> tuple[records.State, str]:
     """State and reason of a session that a ref names and its store does not list.
 
     `store` is None where the reader of its harness does not work.

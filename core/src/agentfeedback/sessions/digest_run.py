@@ -14,7 +14,7 @@ from agentfeedback.reading.timeline import Timeline
 from agentfeedback.scrub import Scrubber
 from agentfeedback.sessions.examiner import Examiner, ReadSession
 from agentfeedback.state.watermark import Digested, SessionRow, WatermarkStore
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 
 NOTICE = (
     "This digest is shown to the model that reads it and so reaches that model's provider; agentfeedback itself "
@@ -46,12 +46,12 @@ class DigestRunner:
         self._named = named
         self._used = 0
         self._marks: list[Digested] = []
-        self._run = wire.DigestRun(NOTICE, DETECTOR_VERSION)
+        self._run = records.DigestRun(NOTICE, DETECTOR_VERSION)
 
     def refuse(self, ref: str, state: str, message: str) -> None:
         """Name a session that is not digested, and why."""
         text = self._scrubber.text
-        self._run.errors.append(wire.DigestError(text(ref), state, text(message)))
+        self._run.errors.append(records.DigestError(text(ref), state, text(message)))
 
     def refuse_storage_only(self, ref: str, harness: str) -> None:
         """Say plainly that sessions of a harness have no digest."""
@@ -119,7 +119,7 @@ class DigestRunner:
     def _defer(self, session: Session) -> None:
         self._run.deferred.append(self._scrubber.text(session.ref))
 
-    def finish(self, store: WatermarkStore, now: int) -> wire.DigestRun:
+    def finish(self, store: WatermarkStore, now: int) -> records.DigestRun:
         """Write the watermarks of all sessions kept, in one transaction, and announce them.
 
         `now` is the time that is stored, in nanoseconds since the epoch.

@@ -16,7 +16,7 @@ from agentfeedback.sessions.listing import listing_of, status_of
 from agentfeedback.sessions.named import AmbiguousRef, Names
 from agentfeedback.sessions.run import Run
 from agentfeedback.state.watermark import NotDigested, StorageOnly
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 
 if TYPE_CHECKING:
     from agentfeedback.digest.build import Digester
@@ -32,7 +32,7 @@ class Engine(Run):
 
     # -- list and status -----------------------------------------------------------------------
 
-    def listing(self, harness: str | None, since: int | None, unprocessed: bool) -> wire.Listing:
+    def listing(self, harness: str | None, since: int | None, unprocessed: bool) -> records.Listing:
         """Every session with its state; `since` in nanoseconds since the epoch."""
         stores = self.stores(self._in_scope(harness))
         rows = self.store.rows()
@@ -42,7 +42,7 @@ class Engine(Run):
         self._finish("list", listed=len(listing.sessions))
         return listing
 
-    def status(self) -> wire.Status:
+    def status(self) -> records.Status:
         """Per harness the store and the number of sessions in each state, and the saved selection."""
         stores = self.stores(self._in_scope(None))
         rows = self.store.rows()
@@ -57,7 +57,7 @@ class Engine(Run):
 
     # -- digest --------------------------------------------------------------------------------
 
-    def digest(self, refs: Sequence[Ref], *, allow_unknown: bool) -> wire.DigestRun:
+    def digest(self, refs: Sequence[Ref], *, allow_unknown: bool) -> records.DigestRun:
         """The digests of named sessions, in the order given."""
         stores = {
             store.harness: store
@@ -88,7 +88,7 @@ class Engine(Run):
 
     def digest_unprocessed(
         self, harness: str | None, limit: int, *, allow_unknown: bool
-    ) -> wire.DigestRun:
+    ) -> records.DigestRun:
         """The digests of new and changed sessions, oldest last entry first, at most `limit` (0: all)."""
         stores = self.stores(
             name
@@ -148,7 +148,7 @@ class Engine(Run):
             named=named,
         )
 
-    def _finished(self, run: DigestRunner) -> wire.DigestRun:
+    def _finished(self, run: DigestRunner) -> records.DigestRun:
         result = run.finish(self.store, self.now())
         self._finish(
             "digest",
@@ -160,7 +160,7 @@ class Engine(Run):
 
     # -- mark, forget, selection ---------------------------------------------------------------
 
-    def mark(self, refs: Sequence[Ref], outcome: str, uids: Sequence[str]) -> wire.Marked:
+    def mark(self, refs: Sequence[Ref], outcome: str, uids: Sequence[str]) -> records.Marked:
         """Record what became of sessions; all refs or none."""
         refs = Names(self.store.rows(), self.scrubber.text).all_whole(refs)
         names = [(ref.harness, ref.id) for ref in refs]
@@ -174,15 +174,15 @@ class Engine(Run):
         for ref in refs:
             self.host.session_marked(str(ref), outcome, list(uids))
         self._finish("mark", marked=len(refs))
-        return wire.Marked([ref.given for ref in refs], outcome, list(uids))
+        return records.Marked([ref.given for ref in refs], outcome, list(uids))
 
-    def forget(self, refs: Sequence[Ref]) -> tuple[wire.Forgotten, list[str]]:
+    def forget(self, refs: Sequence[Ref]) -> tuple[records.Forgotten, list[str]]:
         """Drop the stored rows of sessions; the second value are the refs that had none."""
         refs = Names(self.store.rows(), self.scrubber.text).all_whole(refs)
         had = self.store.forget([(ref.harness, ref.id) for ref in refs])
         dropped = [ref.given for ref, there in zip(refs, had, strict=True) if there]
         rowless = [ref.given for ref, there in zip(refs, had, strict=True) if not there]
-        return wire.Forgotten(dropped), rowless
+        return records.Forgotten(dropped), rowless
 
     # -- drift ---------------------------------------------------------------------------------
 

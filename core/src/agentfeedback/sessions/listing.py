@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentfeedback.foundation import times
 from agentfeedback.reading.reader import Report
 from agentfeedback.sessions.examiner import ExaminedSession
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 
 if TYPE_CHECKING:
     from agentfeedback.scrub import Scrubber
@@ -22,11 +22,11 @@ _NO_TIME = -(1 << 63)
 def listing_of(
     stores: Sequence[FoundStore],
     seen: Iterable[ExaminedSession],
-    absent: Iterable[wire.Listed],
+    absent: Iterable[records.Listed],
     scrubber: Callable[[], Scrubber],
     *,
     unprocessed: bool,
-) -> wire.Listing:
+) -> records.Listing:
     """Everything that was found and everything that is remembered without a file, oldest last entry first."""
     digested = {store.harness for store in stores if store.reader.digests}
     shown = [
@@ -43,7 +43,7 @@ def listing_of(
     shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
     items = [item[2] for item in shown]
     _scrub(items, scrubber)
-    return wire.Listing(
+    return records.Listing(
         [shown_store(store.report, lambda text: scrubber().text(text)) for store in stores], items
     )
 
@@ -51,9 +51,9 @@ def listing_of(
 def status_of(
     stores: Sequence[FoundStore],
     seen: Iterable[ExaminedSession],
-    absent: Iterable[wire.Listed],
+    absent: Iterable[records.Listed],
     scrubber: Callable[[], Scrubber],
-) -> wire.Status:
+) -> records.Status:
     """Per harness the store and the number of its sessions in each state."""
     states: dict[str, dict[str, int]] = {store.harness: {} for store in stores}
     named = [(each.session.harness, each.state) for each in seen]
@@ -64,7 +64,7 @@ def status_of(
     for store in stores:
         view = shown_store(store.report, lambda text: scrubber().text(text))
         shown.append(
-            wire.HarnessStatus(
+            records.HarnessStatus(
                 view.harness,
                 view.location,
                 view.state,
@@ -73,16 +73,16 @@ def status_of(
                 storage_only=not store.reader.digests,
             )
         )
-    return wire.Status(shown, None)
+    return records.Status(shown, None)
 
 
-def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
+def listed(seen: ExaminedSession, *, counts: bool = True) -> records.Listed:
     """One session as `list` shows it, still to be scrubbed.
 
     `counts` is false where the reader's format holds too little to count: 0 would be no count.
     """
     session, facts = seen.session, seen.facts
-    item = wire.Listed(
+    item = records.Listed(
         ref=session.ref,
         harness=session.harness,
         session_id=session.id,
@@ -98,7 +98,7 @@ def listed(seen: ExaminedSession, *, counts: bool = True) -> wire.Listed:
     return item
 
 
-def _scrub(items: Sequence[wire.Listed], scrubber: Callable[[], Scrubber]) -> None:
+def _scrub(items: Sequence[records.Listed], scrubber: Callable[[], Scrubber]) -> None:
     """Scrub what is shown of sessions, all in one pass; what names one (ref, id) stays as it is."""
     if not items:  # a run with nothing to show need not make the scrubber ready
         return
@@ -108,7 +108,7 @@ def _scrub(items: Sequence[wire.Listed], scrubber: Callable[[], Scrubber]) -> No
         item.project = cwds[0] if cwds else ""
 
 
-def shown_store(report: Report, text: Callable[[str], str]) -> wire.Store:
+def shown_store(report: Report, text: Callable[[str], str]) -> records.Store:
     """A store as `list` shows it, its problems as `<path>: <reason>`; its location is shown as it is."""
     problems = [text(f"{path}: {reason}") for path, reason, _ in report.problems]
-    return wire.Store(report.harness, report.location, report.state, problems)
+    return records.Store(report.harness, report.location, report.state, problems)

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from attrs import fields, has
 
 from agentfeedback.wire import doctor as wire_doctor
-from agentfeedback.wire import records as wire
+from agentfeedback.wire import records
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -25,9 +25,9 @@ Shape = Any
 Truer = Mapping[tuple[type, str], Shape]
 
 _TRUER: Truer = {
-    (wire.DigestRun, "sessions"): list[wire.Digest],
-    (wire.HarnessStatus, "states"): dict[wire.State, int],
-    (wire_doctor.Drift, "skipped"): dict[wire.State, int],
+    (records.DigestRun, "sessions"): list[records.Digest],
+    (records.HarnessStatus, "states"): dict[records.State, int],
+    (wire_doctor.Drift, "skipped"): dict[records.State, int],
 }
 _SCALARS: dict[Any, Schema] = {
     str: {"type": "string"},
@@ -120,15 +120,15 @@ def schemas(*, doctor: Mapping[str, Shape] | None = None) -> dict[str, Schema]:
     """Every schema of the core by its name; `doctor` are the sections that plugins add to the report."""
     sessions = "agentfeedback sessions"
     return {
-        "sessions-list": document(f"{sessions} list --json", wire.Listing),
-        "sessions-digest": document(f"{sessions} digest --json", wire.DigestRun),
-        "sessions-mark": document(f"{sessions} mark --json", wire.Marked),
-        "sessions-status": document(f"{sessions} status --json", wire.Status),
-        "sessions-forget": document(f"{sessions} forget --json", wire.Forgotten),
-        "install": document("agentfeedback install --json, uninstall --json", wire.Wiring),
-        "plugins": document("agentfeedback plugins --json", wire.Plugins),
+        "sessions-list": document(f"{sessions} list --json", records.Listing),
+        "sessions-digest": document(f"{sessions} digest --json", records.DigestRun),
+        "sessions-mark": document(f"{sessions} mark --json", records.Marked),
+        "sessions-status": document(f"{sessions} status --json", records.Status),
+        "sessions-forget": document(f"{sessions} forget --json", records.Forgotten),
+        "install": document("agentfeedback install --json, uninstall --json", records.Wiring),
+        "plugins": document("agentfeedback plugins --json", records.Plugins),
         "doctor": document("agentfeedback doctor --json", wire_doctor.Doctor, added=doctor),
         "demo": assembled(
-            "agentfeedback demo --json", {"list": wire.Listing, "digest": wire.DigestRun}
+            "agentfeedback demo --json", {"list": records.Listing, "digest": records.DigestRun}
         ),
     }
