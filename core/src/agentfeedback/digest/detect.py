@@ -13,6 +13,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentfeedback.digest.complaints import complaints
+from agentfeedback.digest.connections import is_lost, may_be_a_servers
 from agentfeedback.foundation import times
 from agentfeedback.reading.timeline import Timeline
 from agentfeedback.reading.timeline_entries import Call, Entry, Trouble
@@ -91,14 +92,30 @@ class FlaggedPhrases(Detector):
 
 
 class Troubles(Detector):
-    """What failed around the calls: the provider, hooks, connections to servers of tools."""
+    """What failed around the calls: the provider, hooks, connections to servers of tools.
+
+    A lost connection is found in the call that met it, and shown beside that call.
+    """
 
     name = "troubles"
 
+    def mark(self, kind: Literal["prompt", "result"], text: str) -> Sequence[str]:
+        return ("connection",) if kind == "result" and is_lost(text) else ()
+
     def find(self, timeline: Timeline) -> Iterable[Finding]:
         for trouble in timeline.troubles:
-            at = times.digest_form(trouble.at) if trouble.at is not None else ""
+            at = _shown(trouble.at)
             yield Finding(trouble, records.Trouble(trouble.kind, at, trouble.excerpt))
+        for entry in timeline.entries:
+            for call in entry.calls:
+                if self.name in call.marks and self._is_lost(call, timeline.start):
+                    at = _shown(entry.at)
+                    yield Finding(call, records.Trouble("connection", at, call.excerpt))
+
+    def _is_lost(self, call: Call, start: int) -> bool:
+        if call.status != "error" or not may_be_a_servers(call.tool, call.exit_code):
+            return False
+        return is_event(call, start)
 
 
 class Guarded(Detector):
@@ -128,6 +145,10 @@ class Guarded(Detector):
 
 
 CORE_DETECTORS = (Retries, Denials, FlaggedPhrases, Troubles)
+
+
+def _shown(at: int | None) -> str:
+    return times.digest_form(at) if at is not None else ""
 
 
 def is_event(call: Call, start: int) -> bool:
