@@ -5,6 +5,7 @@ No policy here: whoever loads has asked the gate.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from attrs import define
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from agentfeedback.wire.records import Counts, State
 
 # What reads logs is imported where one is read: a run that finds no session to read goes without.
+
+#: Bytes up to which memory that was freed stays with the process, for the next line.
+_KEPT_MEMORY = 8 << 20
 
 
 class SessionRefused(Exception):
@@ -52,6 +56,7 @@ def load(
     """Read the session's log into `sink` and return the log, closed; raises `SessionRefused`."""
     from agentfeedback.reading.log import UnreadableLog
 
+    _keep_memory()
     try:
         log = reader.open(session)
         try:
@@ -93,3 +98,15 @@ def tallied(reader: Reader, session: Session, place: Place) -> LogFacts:
 
     tally = Tally.for_reader(reader.rewrites)
     return facts_of(load(reader, session, place, tally), tally)
+
+
+@cache
+def _keep_memory() -> None:
+    """Let the allocator keep the memory of a large line for the next one, once for the process.
+
+    Logs have lines of some hundred kilobytes. The C library gives each such block back to the
+    system and asks for it again, and the system clears every page of it: a fifth of the time of
+    a listing. glibc takes the largest block that was ever given back for the size of blocks worth
+    keeping, so one is given back that was never touched. Elsewhere this does nothing.
+    """
+    bytes(_KEPT_MEMORY)
