@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentfeedback.foundation.json_text import Number
 from agentfeedback.scrub import CAPTURE, MAX_DEPTH, SUBMIT, Format, Scrubber, Table, cut
 from tests.support import ROOT
 from tests.support import scrub_parts as parts
@@ -209,6 +210,7 @@ def test_members_of_capture_trees() -> None:
         {
             "dbPwd": "abc",
             "token": 12,
+            "pwd": Number("1.0e3"),
             "auth": {"user": "x"},
             "credentials": [],
             "max_tokens": 5,
@@ -222,6 +224,7 @@ def test_members_of_capture_trees() -> None:
     assert tree == {
         "dbPwd": field,
         "token": field,
+        "pwd": field,
         "auth": field,
         "credentials": [],
         "max_tokens": 5,
@@ -230,7 +233,7 @@ def test_members_of_capture_trees() -> None:
         "a-[REDACTED:github_token]": 2,
         "list": [{"pass": field}, "y", True],
     }
-    assert scrubber.count == 6
+    assert scrubber.count == 7
     assert scrubber.tree(tree) == tree
 
 

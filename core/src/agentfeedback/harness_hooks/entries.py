@@ -82,6 +82,15 @@ def events(text: str, installer: Installer, owns: Owns) -> list[str]:
     return list(dict.fromkeys(mark.event.key for mark in _marks(text, installer, owns)))
 
 
+def commands(text: str, installer: Installer, owns: Owns) -> dict[str, list[str]]:
+    """Return the commands of one's own entries, by event. Raises as `installed` does."""
+    _check(text)
+    found: dict[str, list[str]] = {}
+    for mark in _marks(text, installer, owns):
+        found.setdefault(mark.event.key, []).append(mark.text)
+    return found
+
+
 def was_made(text: str, installer: Installer, owns: Owns) -> bool:
     """Return whether the text is what `made` gives, so that nobody else had or has a part in it."""
     commands = {mark.event.key: mark.text for mark in _marks(text, installer, owns)}

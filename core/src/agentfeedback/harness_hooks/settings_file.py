@@ -77,30 +77,35 @@ def read(path: str) -> HookFile:
     return HookFile(path, target, text, bom=bom, status=status)
 
 
-def write(old: HookFile, text: str | None) -> None:
+def write(old: HookFile, text: str | None, folder: type[Folder] = Folder) -> None:
     """Put a text in the place of the file that was read; None removes it.
 
-    Hold a lock against other installations. Raises `AgentFeedbackError` when that cannot be done
-    whole, or when the file was changed since it was read: it is as it was then.
+    Hold a lock against other installations. `folder` says under which name the new file is written
+    before it is put in place. Raises `AgentFeedbackError` when that cannot be done whole, or when the
+    file was changed since it was read: it is as it was then.
     """
     try:
-        _write(old, text)
+        _write(old, text, folder)
     except OSError as error:
         raise left_alone(old.path, reason_of(error)) from error
 
 
-def _write(old: HookFile, text: str | None) -> None:
-    folder, name = os.path.split(old.target)
-    settings = Folder(folder, locked=True)
+def encoded(file: HookFile, text: str) -> bytes:
+    """Return a text as the bytes of the file, with the mark at its beginning where the file has one."""
+    return (_BOM if file.bom else b"") + text.encode()
+
+
+def _write(old: HookFile, text: str | None, folder: type[Folder]) -> None:
+    path, name = os.path.split(old.target)
+    settings = folder(path, locked=True)
     if text is None:
         _refuse_changed(old)
         settings.delete(name)
     else:
-        data = (_BOM if old.bom else b"") + text.encode()
         found = old.status
         settings.put(
             name,
-            data,
+            encoded(old, text),
             replace=True,
             mode=0o600 if found is None else stat.S_IMODE(found.st_mode),
             group=None if found is None else found.st_gid,

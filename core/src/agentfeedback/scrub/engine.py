@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
+from agentfeedback.foundation.json_text import Number
 from agentfeedback.scrub import unseen
 from agentfeedback.scrub.cuts import cut
 from agentfeedback.scrub.formats import LEFT, MARKER, Finder, Format, Guard, Span, Table
@@ -274,7 +275,7 @@ class Scrubber:
         if isinstance(value, str):
             buf = _encode(value)
             return value if table.guard(buf, 0, len(buf)) else self._marker()
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(value, int | float | Number) and not isinstance(value, bool)
         if table.whole and (number or (isinstance(value, dict | list | tuple) and value)):
             return self._marker()
         return self._walk(value, depth, dirty)

@@ -1,0 +1,1 @@
+"""What Claude Code's hooks say, turned into facts of a spool."""
