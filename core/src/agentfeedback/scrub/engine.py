@@ -12,7 +12,7 @@ from agentfeedback.foundation.json_text import Number
 from agentfeedback.scrub import unseen
 from agentfeedback.scrub.cuts import cut
 from agentfeedback.scrub.formats import LEFT, MARKER, Finder, Format, Guard, Span, Table
-from agentfeedback.scrub.needle import Found, Search, re2_search
+from agentfeedback.scrub.needle import Found, Search, later, re2_search
 
 _Tree = TypeVar("_Tree")
 
@@ -61,7 +61,7 @@ def _union(hints: list[str]) -> str:
 
 def _search(rule: Format) -> Search:
     """Return the search of a rule's hint; a literal is looked for first, which costs far less."""
-    search = re2_search(_hint(rule))
+    search = later(_hint(rule))
     if not rule.literals:
         return search
     literals = rule.literals
@@ -75,11 +75,11 @@ def _search(rule: Format) -> Search:
 def _finder(rule: Format) -> Finder:
     if rule.find:
         return rule.find
-    finditer = re.compile(rule.pattern.encode()).finditer
+    pattern = rule.pattern.encode()
     groups = rule.value
 
     def find(buf: bytes) -> Iterator[Span]:
-        for match in finditer(buf):
+        for match in re.compile(pattern).finditer(buf):
             for group in groups:
                 start, end = match.span(group)
                 if start >= 0:
@@ -92,18 +92,21 @@ def _finder(rule: Format) -> Finder:
 @lru_cache(maxsize=16)
 def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
     formats = table.formats + extra
+    for rule in extra:  # one that is no pattern fails here, where its plugin is named
+        re.compile(rule.pattern.encode())
     rules = tuple(
         _Rule(f"[REDACTED:{rule.kind}]".encode(), _search(rule), _finder(rule), rule.guard)
         for rule in formats
     )
     hints = [_hint(rule) for rule in formats]
-    known, union = re2_search(_union(hints)), re2_search(_union([*hints, unseen.HINT]))
+    # Only this one is needed for a text without a secret.
+    union = re2_search(_union([*hints, unseen.HINT]))
     names = tuple(
         compiled
         for compiled, rule in zip(rules, formats, strict=True)
         if rule.kind in table.names or rule in extra
     )
-    return _Compiled(union, known, re2_search(unseen.HINT), rules, names)
+    return _Compiled(union, later(_union(hints)), later(unseen.HINT), rules, names)
 
 
 def _whole_characters(buf: bytes, start: int, end: int) -> tuple[int, int]:

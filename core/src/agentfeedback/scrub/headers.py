@@ -21,7 +21,7 @@ _SET = re.compile(rb"(?i)set-\Z")
 _LEFT = re.compile(f"{LEFT}\\Z".encode())
 _BEFORE = 16
 
-_SCHEME = re.compile(
+_SCHEME = (  # compiled when it is first needed, since it is long
     rb"(?i:Basic|Bearer|Digest|Token|Negotiate|NTLM|AWS4-HMAC-SHA256|ApiKey|Api-Key|Key|Hawk|OAuth"
     rb"|DPoP|HOBA|Mutual|SCRAM-SHA-1|SCRAM-SHA-256|SharedKey|SharedAccessSignature|GoogleLogin"
     rb"|Snowflake|Private-Token|JWT|Bot|Discogs|Signature|vapid|SSWS)[ \t]++"
@@ -92,7 +92,7 @@ def authorizations(buf: bytes) -> Iterator[Span]:
             continue
         start, end = _stripped(buf, *_text(buf, name, match))
         pos = max(pos, end)
-        if scheme := _SCHEME.match(buf, start, end):
+        if scheme := re.compile(_SCHEME).match(buf, start, end):
             yield scheme.end(), end, b""
             continue
         word = _WORD.match(buf, start, end)

@@ -31,6 +31,15 @@ def re2_search(pattern: str) -> Search:
     return search
 
 
+def later(pattern: str) -> Search:
+    """Return the pattern's search, compiled when it is first called: most runs need few of all patterns."""
+
+    def search(buf: bytes, pos: int = 0) -> Found | None:
+        return re2_search(pattern)(buf, pos)
+
+    return search
+
+
 def next_start(pattern: str) -> Callable[[bytes, int], int]:
     """Return a function that finds where the pattern next matches from a position on, or -1."""
 

@@ -23,9 +23,10 @@ def is_name(buf: bytes, start: int, end: int) -> bool:
 
 def _tokens(hint: str, body: str) -> Finder:
     next_token = next_start(hint)
-    match_at = re.compile(f"{LEFT}({body})".encode()).match
+    pattern = f"{LEFT}({body})".encode()
 
     def find(buf: bytes) -> Iterator[Span]:
+        match_at = re.compile(pattern).match
         pos = 0
         while (at := next_token(buf, pos)) >= 0:
             match = match_at(buf, at)
