@@ -34,6 +34,7 @@ PURE = [
     "digest.caps",
     "digest.complaint_tables",
     "digest.complaints",
+    "digest.connections",
     "digest.detect",
     "foundation.canonical",
     "foundation.json_text",
