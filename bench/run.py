@@ -91,7 +91,7 @@ def _report(rows: Sequence[Row], given: argparse.Namespace) -> None:
         "date": time.strftime("%Y-%m-%d"),
         "machine": _machine(),
         **setting,
-        "rows": [row.told() for row in rows],
+        "rows": [row.as_json() for row in rows],
     }
     if given.json:
         print(json.dumps(result, indent=1))
@@ -161,7 +161,7 @@ def _groups(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
         if name not in GROUPS:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(GROUPS)}")
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(GROUPS)}")
     return names
 
 

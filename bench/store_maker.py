@@ -139,7 +139,7 @@ def _mix(text: str) -> dict[str, float]:
     for part in text.split(","):
         harness, _, share = part.partition("=")
         if harness not in HARNESSES:
-            raise argparse.ArgumentTypeError(f"{harness!r} is none of {', '.join(HARNESSES)}")
+            raise argparse.ArgumentTypeError(f"{harness!r} is not one of {', '.join(HARNESSES)}")
         shares[harness] = float(share)
     return shares
 

@@ -42,7 +42,7 @@ class Row:
     goals: Sequence[Goal] = field(default_factory=tuple)
     remark: str = ""
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The row as JSON."""
         return {
             "name": self.name,

@@ -47,7 +47,8 @@ only_mutate = ["src/agentfeedback/{module}.py"]
 also_copy = ["tests", "core", "conftest.py"]
 pytest_add_cli_args = ["-p", "no:agentfeedback", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 pytest_add_cli_args_test_selection = [{tests}]
-timeout_constant = 20.0
+timeout_constant = 1.0
+timeout_multiplier = 5.0
 use_git_change_detection = false
 [tool.pytest.ini_options]
 addopts = ["--import-mode=importlib"]

@@ -69,3 +69,58 @@ def test_one_group_is_kept_in_part() -> None:
     assert fitted(parts, 7, 40, [0]) == Fit(frozenset({0, 1, 2}), END, 6)
     assert fitted(parts, 7, 9, [0]) == Fit(frozenset(), END, 9)
     assert fitted(parts, 7, 6, [0]) is None
+
+
+class Measured:
+    """A measure that remembers what it was asked; `more` is what the real size has beyond the estimate."""
+
+    def __init__(self, parts: list[Part], base: int, more: int = 0) -> None:
+        self.asked: list[tuple[list[int], int]] = []
+        self._parts = parts
+        self._base = base
+        self._more = more
+
+    def __call__(self, kept: frozenset[int], dropped: int) -> int:
+        self.asked.append((sorted(kept), dropped))
+        return self._base + sum(self._parts[index].size + self._more for index in kept)
+
+
+def test_exact_estimates_are_measured_once() -> None:
+    """Measuring writes the whole digest, so it begins with what the estimates say, filled to the last byte."""
+    parts = [Part(at, 10) for at in (1, 2, 2, 3, 4)]
+    measure = Measured(parts, 5)
+    assert fitting(parts, 5, 35, END, measure) == Fit(frozenset({0, 1, 2}), 3)
+    assert measure.asked == [([0, 1, 2], 0)]
+    measure = Measured(parts, 5)
+    assert fitting(parts, 5, 34, END, measure) == Fit(frozenset({0}), 2)
+    assert measure.asked == [([0], 0)]
+
+
+def test_estimates_that_are_too_small_cost_a_group_at_a_time() -> None:
+    """The last groups are left out one by one; that all of it does not fit is known before."""
+    parts = [Part(at, 10) for at in (1, 2, 3, 4)]
+    measure = Measured(parts, 0, more=3)
+    assert fitting(parts, 0, 50, END, measure) == Fit(frozenset({0, 1, 2}), 4)
+    measure = Measured(parts, 0, more=3)
+    assert fitting(parts, 0, 38, END, measure) == Fit(frozenset({0, 1}), 3)
+    assert measure.asked == [([0, 1, 2], 0), ([0, 1], 0)]
+
+
+def test_estimates_that_are_too_large_count() -> None:
+    """What does not fit by its estimate is not measured: the digest stays below its cap by the estimate too."""
+    parts = [Part(at, 10) for at in (1, 2, 3)]
+    assert fitting(parts, 0, 25, END, Measured(parts, 0, more=-5)) == Fit(frozenset({0, 1}), 3)
+
+
+def test_the_first_group_is_measured_with_what_is_dropped_of_it() -> None:
+    """The count of what is left out is printed, so the size is asked with it; a part at a time is left out."""
+    parts = [Part(5, 10) for _ in range(6)]
+    measure = Measured(parts, 5)
+    assert fitting(parts, 5, 35, END, measure) == Fit(frozenset({0, 1, 2}), END, 3)
+    assert measure.asked == [([0, 1, 2], 3)]
+    measure = Measured(parts, 5, more=2)
+    assert fitting(parts, 5, 35, END, measure) == Fit(frozenset({0, 1}), END, 4)
+    assert measure.asked == [([0, 1, 2], 3), ([0, 1], 4)]
+    measure = Measured(parts, 5, more=1)
+    assert fitting(parts, 5, 70, END, measure) == Fit(frozenset(range(5)), END, 1)
+    assert measure.asked == [([0, 1, 2, 3, 4], 1)]

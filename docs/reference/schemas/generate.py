@@ -23,7 +23,7 @@ def text(shown: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write all of them, and remove what is none any more."""
+    """Write all of them, and remove what is not a schema any more."""
     found = {f"{name}.json": text(shown) for name, shown in published().items()}
     for path in HERE.glob("*.json"):
         if path.name not in found:

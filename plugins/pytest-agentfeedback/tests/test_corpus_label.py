@@ -148,7 +148,7 @@ def test_note_is_required_and_keys_are_checked(site):
     without(site, "s1#c3")
 
     person = Person(site, "corpus/tiny")
-    person.asked(KEY).types("x").asked("none of these keys").asked(KEY).types("e")
+    person.asked(KEY).types("x").asked("not one of these keys").asked(KEY).types("e")
     person.asked(NOTE).types("  ").asked("a label needs a note").asked(NOTE).types("a  probe ")
     assert person.waits() == 0, person.seen
 

@@ -179,4 +179,4 @@ def test_member_that_does_not_fit_is_named(old: bytes, new: bytes, problem: str)
     """Its path in the answer, never its value."""
     with pytest.raises(AgentFeedbackError) as raised:
         api(PAGE.replace(old, new)).list([])
-    assert raised.value.problem == f"the server's answer is none of this API: {problem}"
+    assert raised.value.problem == f"the server's answer is not one of this API: {problem}"

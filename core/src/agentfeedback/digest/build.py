@@ -1,6 +1,6 @@
 """Builds the digest of one session from its timeline: events, findings, caps. Pure.
 
-Every string is scrubbed before it is sized: texts were clipped when they were told, and the
+Every string is scrubbed before it is sized: texts were clipped when they were reported, and the
 finished object is scrubbed once more before it is measured.
 """
 
@@ -57,7 +57,7 @@ class Digester:
         self._scrubber = scrubber
 
     def timeline(self, start: int, *, rewrites: bool) -> Timeline:
-        """An empty timeline from `start` on, whose texts are scrubbed and marked while they are told."""
+        """An empty timeline from `start` on, whose texts are scrubbed and marked as they are reported."""
         return Timeline(self._scrubber.clip, self._mark, start=start, rewrites=rewrites)
 
     def build(self, session: Session, timeline: Timeline, caps: Caps) -> BuiltDigest:

@@ -1,6 +1,6 @@
 """Detectors: what stands out among a session's prompts and calls. Pure.
 
-A detector sees a full text once, while it is told (`mark`), and the finished timeline once
+A detector sees a full text once, when it is reported (`mark`), and the finished timeline once
 (`find`). The core's fill `retries`, `denials` and `flagged`; what its `Troubles` and the
 detectors of plugins find stands under `findings` by their name.
 """
@@ -119,7 +119,7 @@ class Troubles(Detector):
 
 
 class Guarded(Detector):
-    """A detector of a plugin: where it raises, `failed` is told and it finds nothing."""
+    """A detector of a plugin: where it raises, `failed` is called and it finds nothing."""
 
     def __init__(self, detector: Detector, failed: Callable[[str, str, Exception], None]) -> None:
         self.name = detector.name

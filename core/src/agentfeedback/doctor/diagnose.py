@@ -119,7 +119,7 @@ class _Diagnosis:
     # -- the program's own files ---------------------------------------------------------------
 
     def _configuration(self, paths: Paths) -> tuple[Config, dict[str, Any] | None]:
-        """The configuration and its tables; one that cannot be read has none and refuses every session."""
+        """The configuration and its tables; one that cannot be read has no tables and refuses every session."""
         path = paths.config_file
         mode = _mode(path)
         shown = self._doctor.config = ConfigFile(

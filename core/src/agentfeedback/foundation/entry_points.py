@@ -84,7 +84,7 @@ def _slowly_found(groups: Collection[str]) -> list[EntryPoint]:
 
 
 def _dist(folder: str) -> tuple[str, str]:
-    """Name and version as the folder `name-version.dist-info` tells them, the name in the form pip prints."""
+    """Name and version as in the folder's name, `name-version.dist-info`, the name in the form pip prints."""
     name, _, version = folder.removesuffix(".dist-info").partition("-")
     return name.replace("_", "-"), version
 

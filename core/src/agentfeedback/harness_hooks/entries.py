@@ -1,7 +1,7 @@
 """Adds and removes a program's entries in the text of a harness's hook file; every other byte stays. Pure.
 
 An entry is a program's own when the words of its command say so: `owns` decides. What was there before
-is told by the text alone, so that a removal gives back the bytes there were: an array or object made
+is decided by the text alone, so that a removal gives back the bytes there were: an array or object made
 for an entry has white space after its bracket, while an entry put into an empty one that was there
 stands directly behind the bracket.
 """
@@ -69,7 +69,7 @@ def installed(text: str, installer: Installer, commands: Mapping[str, str], owns
 
 
 def removed(text: str, installer: Installer, owns: Owns) -> str:
-    """Return the text without our entries; the same text where there is none. Raises as `installed` does."""
+    """Return the text without our entries; the same text where it has none of ours. Raises as `installed` does."""
     _check(text)
     while marks := list(_marks(text, installer, owns)):
         text = _without(text, installer, marks[-1])

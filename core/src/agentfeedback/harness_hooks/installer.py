@@ -52,5 +52,5 @@ class Installer:
         raise NotImplementedError
 
     def keep(self, kept: dict[str, Any], payload: Mapping[str, Any], home: str) -> None:
-        """Add to `kept` what the payload tells of that session; `kept` is what earlier hooks kept."""
+        """Add to `kept` what the payload says about that session; `kept` is what earlier hooks kept."""
         raise NotImplementedError

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-#: One level of indentation where the text has none to go by.
+#: One level of indentation where the text shows none.
 INDENT = "  "
 
 

@@ -1,4 +1,4 @@
-"""What a reader is: `Reader` finds sessions below a home, says where each ran, and tells a timeline what its log says.
+"""What a reader is: `Reader` finds sessions below a home, says where each ran, and reports to a sink what its log says.
 
 A reader holds knowledge of one format and nothing else: no policy, no watermark, no caps, no
 scrubbing, no offsets. Everything here is public: third parties import it as `agentfeedback.reading.reader`.
@@ -71,7 +71,7 @@ class Session:
 
     @property
     def identity(self) -> tuple[int, int, int, int, int]:
-        """Changes whenever the file was written or replaced, as far as the system tells."""
+        """Changes whenever the file was written or replaced, as far as the system shows."""
         return (self.device, self.inode, self.size, self.mtime, self.ctime)
 
 
@@ -204,7 +204,7 @@ class Reader:
     """Base class of readers. A reader sets `harness` and `format` and overrides `find`, `read` and mostly `place`.
 
     `harness` is the word before the colon in a ref, `format` names the log format (the detector of
-    a filed report is `<format>/1`), `revision` goes up whenever the reader tells the same log
+    a filed report is `<format>/1`), `revision` goes up whenever the reader reports the same log
     differently. New methods always have a default, so an old reader keeps working.
     """
 

@@ -1,4 +1,4 @@
-"""The verbs a reader tells a log with, in the log's order: `Tally` counts, `Timeline` remembers what matters.
+"""The verbs with which a reader reports a log, in the log's order: `Tally` counts, `Timeline` remembers what matters.
 
 Both keep the rules that are not format (architecture.md, "A reader"): the first result of a call
 wins unless the reader refines it; an interrupted call never changes back, and one interrupted by
@@ -25,11 +25,11 @@ _FORM = b"0000-00-00T00:00:00.000Z"
 
 
 class Sink:
-    """The verbs a reader tells a log with, and the facts both kinds of timeline keep.
+    """The verbs with which a reader reports a log, and the facts both kinds of timeline keep.
 
     `entry` opens an entry; `prompt`, `said`, `call` and `interrupt` speak of it. `result`, `refine`
     and `interrupt_open` speak of earlier calls, `rewrite` makes an earlier entry current again,
-    `note` tells facts outside any entry, `trouble` that something around the calls failed,
+    `note` reports facts outside any entry, `trouble` that something around the calls failed,
     `unparsed` that a record is not of the format. A record
     about which nothing is said is parsed and no entry.
     """
@@ -140,7 +140,7 @@ class Sink:
         command: str | None = None,
         span: str | None = None,
     ) -> bool:
-        """A tool call of the entry. False when a call of that id was told before: then nothing is added.
+        """A tool call of the entry. False when a call of that id was reported before: then nothing is added.
 
         `input` is its input as JSON text, None when there is none; `command` the shell command, when
         it has one. `id` None is a call that no result can name. `span` is the call's own where one
@@ -173,7 +173,7 @@ class Sink:
         raise NotImplementedError
 
     def known(self, id: str | None) -> bool:
-        """Whether a call of that id was told."""
+        """Whether a call of that id was reported."""
         raise NotImplementedError
 
     def counts(self) -> Counts:

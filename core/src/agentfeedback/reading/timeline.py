@@ -1,7 +1,7 @@
 """What matters of a log for a digest: its prompts, its calls with their results, and the facts around them. Pure.
 
 `Timeline` answers the verbs of `Sink`. It keeps no text beyond what a digest shows: a prompt's
-summary and a failed result's excerpt are scrubbed and cut when they are told, detectors mark the
+summary and a failed result's excerpt are scrubbed and cut when they are reported, detectors mark the
 full text at the same moment, and of what the assistant said only the last text stays.
 """
 
@@ -70,7 +70,7 @@ class Timeline(Sink):
         self._pending: tuple[int, str | None, str | int | None] = (0, "", None)
         self._rewriting = False
 
-    # -- what was told -------------------------------------------------------------------------
+    # -- what was reported -------------------------------------------------------------------------
 
     @property
     def final_excerpt(self) -> str:
@@ -78,7 +78,7 @@ class Timeline(Sink):
         return self._clip(self._said[1], EXCERPT_BYTES)
 
     def counts(self) -> Counts:
-        """The seven counts from `start` on: entries by their record, calls by the record that first tells them."""
+        """The seven counts from `start` on: entries by their record, calls by the record that first reports them."""
         counts = Counts(entries=self._counted, unparsed=self._unparsed_counted)
         for entry in self.entries:
             if entry.offset >= self.start:

@@ -62,7 +62,7 @@ class Table(NamedTuple):
 
 
 ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")
-"""What ends in a letter in an escaped text that is none of the text."""
+"""What ends in a letter of an escape and not of the text."""
 
 
 def edge(needle: str, word: str, escapes: tuple[str, ...] = ()) -> str:

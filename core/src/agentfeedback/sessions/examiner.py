@@ -68,7 +68,7 @@ class ReadSession(Generic[S]):
 
 
 class Examiner:
-    """Examines the sessions of one run under its gates. `strict` tells readers how little they may read."""
+    """Examines the sessions of one run under its gates. `strict`: readers read as little as they can before the policy is asked."""
 
     def __init__(self, host: Host, *, disabled: bool, strict: bool) -> None:
         self._host = host

@@ -1,4 +1,4 @@
-"""An owner-only cache of listing facts: what a log told, kept while its file stays as it is. No text of a log.
+"""An owner-only cache of listing facts: what was read from a log, kept while its file stays as it is. No text of a log.
 
 One file per store in the cache directory. It is never trusted: a file that is missing, damaged, of
 another version or not ours counts as empty and is written again, by rename, so that two processes
@@ -98,7 +98,7 @@ class FactsCache:
         return facts, Place(paths=tuple(kept.paths)), kept.declared
 
     def keep(self, reader: Reader, session: Session, place: Place, facts: LogFacts) -> None:
-        """Keep what was read, if the file can be told from a later one."""
+        """Keep what was read, if a later version of the file could be recognised."""
         settled = self._began - max(session.mtime, session.ctime) > _SETTLED
         if not session.inode or not settled or facts.boundary is not None:
             return

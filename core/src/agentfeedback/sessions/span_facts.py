@@ -23,7 +23,7 @@ _KEY_NAMES = {"opencode-v1": "opencode"}
 
 @frozen
 class SpanFacts:
-    """One entry of a session: `at` in nanoseconds since the epoch, `cwd` and `model` empty where the log tells none.
+    """One entry of a session: `at` in nanoseconds since the epoch, `cwd` and `model` empty where the log has none.
 
     `detector` names the reader's format and the version of its entries.
     """

@@ -142,7 +142,7 @@ def note(line: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Text on standard error as it is; nothing when there is none, or a full one, since nobody can be told."""
+    """Text on standard error as it is; nothing where it is closed or full, since nobody can read it."""
     if sys.stderr is not None:
         try:
             _write(sys.stderr, text)

@@ -1,7 +1,7 @@
 """Tables of text: padded columns, and on a terminal only as wide as it is.
 
 Off a terminal nothing is ever cut: scripts and agents read whole cells. On one, a table gives up
-what tells least first, in the order its maker names.
+what says least first, in the order its maker names.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ class Laid:
         self.caller = base / "caller"
         self.caller.mkdir(parents=True)
         if not corpus.home.is_dir():
-            raise CorpusError(f"{corpus.folder}: a corpus has a folder `home`, and here is none")
+            raise CorpusError(
+                f"{corpus.folder}: a corpus has a folder `home`, which is missing here"
+            )
         lay_out(corpus.home, self.home)
 
     def run(self, *words: str) -> command.Outcome:

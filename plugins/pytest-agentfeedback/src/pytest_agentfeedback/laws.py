@@ -17,7 +17,7 @@ EARLIEST = 10**17
 
 
 def prefix_faults(part: Recording, whole: Recording, cut: int) -> list[str]:
-    """Where what was told of a log's first `cut` bytes is not what was told of the whole log (prefix law)."""
+    """Where what was reported of a log's first `cut` bytes differs from what was reported of the whole log (prefix law)."""
     return list(_prefix(part, whole, cut))
 
 
@@ -50,7 +50,7 @@ def time_faults(recording: Recording) -> list[str]:
 
 
 def result_faults(recording: Recording) -> list[str]:
-    """Results told before their calls."""
+    """Results reported before their calls."""
     called = {
         call.id: call.offset
         for entry in recording.entries

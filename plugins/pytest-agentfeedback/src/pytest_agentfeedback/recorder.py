@@ -1,4 +1,4 @@
-"""A timeline that keeps everything it is told, so that two readings can be compared entry by entry."""
+"""A timeline that keeps everything that is reported to it, so that two readings can be compared entry by entry."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Told:
 
 @frozen
 class Recording:
-    """All that was told of a log. `unparsed` are the offsets of the records that were no entry of the format."""
+    """All that was reported of a log. `unparsed` are the offsets of the records that were not an entry of the format."""
 
     entries: tuple[Told, ...]
     unparsed: tuple[int, ...]
@@ -57,9 +57,9 @@ class Recording:
     last: int | None
     model: str
     counts: Counts
-    #: Results told: (offset, id of the call, whether that call was known).
+    #: Results reported: (offset, id of the call, whether that call was known).
     results: tuple[tuple[int, str | None, bool], ...]
-    #: Troubles told: (offset, time, kind, text).
+    #: Troubles reported: (offset, time, kind, text).
     troubles: tuple[tuple[int, int | None, str, str], ...]
 
     def facts(self) -> tuple[object, ...]:
@@ -81,7 +81,7 @@ class Recorder(Timeline):
         self._results: list[tuple[int, str | None, bool]] = []
 
     def recording(self) -> Recording:
-        """What was told so far."""
+        """What was reported so far."""
         entries = tuple(
             Told(
                 entry.offset,

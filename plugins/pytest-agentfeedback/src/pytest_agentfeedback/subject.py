@@ -121,7 +121,7 @@ class Subject:
         return found
 
     def _record(self, lines: Sequence[bytes], place: Place, rest: bytes = b"") -> Recording:
-        """What the reader tells of a log in memory."""
+        """What the reader reports of a log in memory."""
         return self._recorded(lines, place, rest)[0]
 
     def _recorded(

@@ -115,7 +115,7 @@ def _member(value: Any, member: Member, path: Path, warnings: WarningList) -> No
     elif not isinstance(value, str):
         warnings.add("type_mismatch", path, "it is not a string")
     elif member.words and value not in member.words:
-        warnings.add("out_of_range", path, f"it is none of {', '.join(member.words)}")
+        warnings.add("out_of_range", path, f"it is not one of {', '.join(member.words)}")
     elif member.type == "token" and value != token(value):
         warnings.add("invalid_format", path, "it is not a token: lower case, - for white space")
     elif member.limit and len(value.encode()) > member.limit:

@@ -66,7 +66,7 @@ def directory(text: str) -> str | None:
 
 
 class Prompts:
-    """Picks the prompts out of the messages of one rollout, told in its order.
+    """Picks the prompts out of the messages of one rollout, given in its order.
 
     It keeps hashes of what was typed, never a text.
     """
@@ -92,7 +92,7 @@ class Prompts:
         return self._prompt(text, id or "", thread)
 
     def names(self, item: str | None) -> bool:
-        """Whether a prompt of that item id was told: its span is taken."""
+        """Whether a prompt of that item id was reported: its span is taken."""
         return item in self._items
 
     def answered(self) -> None:

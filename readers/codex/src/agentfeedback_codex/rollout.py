@@ -213,7 +213,7 @@ class Rollout:
         self._timeline.refine(item.id, STATUS.get(item.status), texts(item.content_items))
 
     def _ended(self, end: End) -> None:
-        """Refine a call by the record of its end, or report the call that only that record tells of."""
+        """Refine a call by the record of its end, or report the call that only that record names."""
         id, status, exit_code = end.id, end.status, end.exit_code
         if not id:
             return

@@ -94,7 +94,7 @@ class Events:
     def _complete(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp, None, data.model)
         id = data.tool_call_id
-        # Only the first completion of a call is its result, even where it tells less than a later one.
+        # Only the first completion of a call is its result, even where it says less than a later one.
         called = self._running.pop(id, None) if id is not None else None
         if id is None or called is None:
             return

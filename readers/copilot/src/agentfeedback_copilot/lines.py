@@ -68,7 +68,7 @@ class Arguments(Record, rename="camel"):
 
 
 class Notification(Record, rename="camel"):
-    """The `kind` of a `system.notification`: what the harness tells the model by itself."""
+    """The `kind` of a `system.notification`: what the harness says to the model by itself."""
 
     type: str | None = None
     shell_id: str | None = None

@@ -88,7 +88,7 @@ def outcome(data: Data, *, shell: bool, reads: str | None = None) -> Outcome:
 
 
 def without_closing(content: str, *, of: str | None = None) -> tuple[str, int | None]:
-    """An output without its closing line, and the exit code that line tells; as it is where there is none.
+    """An output without its closing line, and the exit code in that line; unchanged, and None, where there is no such line.
 
     `of` names the shell that a closing line must be of where it names one.
     """
@@ -112,7 +112,7 @@ def goes_on(content: str) -> str | None:
 
 
 def has_unknown_line(content: str) -> bool:
-    """Whether the last line of a result looks like one of the harness's about a shell, and is none that is known."""
+    """Whether the last line of a result looks like the harness's about a shell, and is not a known one."""
     line = _last_line(content)[1].rstrip()
     if not (
         line.startswith("<") and line.endswith(">") and line.count("<") == line.count(">") == 1

@@ -53,7 +53,7 @@ def _unescaped(text: str) -> str | None:
         plain = _ESCAPE.sub(_character, text)
     except ValueError:
         return None
-    # Two escapes may be the halves of one character; half a character alone is none.
+    # Two escapes may be the halves of one character; half a character alone is not a character.
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

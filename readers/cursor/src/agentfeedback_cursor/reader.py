@@ -74,7 +74,7 @@ class Cursor(Reader):
     def _indexed(
         self, entry: os.DirEntry[str], home: Home, report: Report, now: float
     ) -> Iterator[Session]:
-        """The session of one file of the index; an old file, or one without a transcript, is none."""
+        """The session of one file of the index; None for an old file, or one without a transcript."""
         try:
             if session_cache.expired(entry.stat(follow_symlinks=False).st_mtime, now):
                 return

@@ -1,4 +1,4 @@
-"""What the lines of a log say, told to a timeline in their order (README, "What counts")."""
+"""What the lines of a log say, reported to a timeline in their order (README, "What counts")."""
 
 from __future__ import annotations
 

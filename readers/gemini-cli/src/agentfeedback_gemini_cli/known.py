@@ -32,7 +32,7 @@ _ANSWER = Fields(
         "toolCalls": _CALL,
     },
 )
-#: Lines without a type: the metadata, and what changes something told before.
+#: Lines without a type: the metadata, and what changes something reported before.
 _CONTROL = Fields(
     "$patch $rewindTo $set directories kind lastUpdated projectHash sessionId startTime",
     inside={

@@ -44,7 +44,7 @@ class ToolCall(Record, rename="camel"):
 
 
 class Recorded(Record):
-    """A message of `$set.messages`, as far as it tells which texts were recorded before."""
+    """A message of `$set.messages`, as far as it shows which texts were recorded before."""
 
     type: str | None = None
     content: str | list[Part] | None = None

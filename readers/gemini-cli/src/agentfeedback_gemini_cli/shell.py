@@ -1,7 +1,7 @@
 """How a shell command ended, by the text of its result and what was displayed of it (README, "Shell results"). Pure.
 
 The harness appends a trailer of fixed lines to what the command printed. A command can print such
-lines itself; where the log also holds the display, that tells the two apart.
+lines itself; where the log also holds the display, that distinguishes the two.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def written_by_harness(text: str, starts: list[int], display: str, *, exact: boo
 
 
 def is_whole_result(display: str, text: str) -> bool:
-    """Whether a display is the result itself (in the harness's debug mode): then it tells nothing of the output."""
+    """Whether a display is the result itself (in the harness's debug mode): then it says nothing about the output."""
     return display.startswith(_OUTPUT) and display[len(_OUTPUT) :] == text
 
 

@@ -7,7 +7,7 @@ import re
 #: Starts of messages that the harness wrote itself.
 _HARNESS_WROTE = ("I ran the following shell command:\n```sh", "- **Workspace Directories:**\n")
 _SLASH_COMMAND = re.compile(r"\s*/[A-Za-z][A-Za-z0-9_-]*(?!\S)", re.ASCII)
-#: What the harness tells the model by itself, as a text of its own.
+#: What the harness says to the model by itself, as a text of its own.
 _HARNESS_SAYS = re.compile(
     r"System: Please continue\."
     r"|System: Potential loop detected\. Details: .* Please take a step back .*"

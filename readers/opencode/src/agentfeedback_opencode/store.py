@@ -54,7 +54,7 @@ class Schema:
 
 @frozen(eq=False)
 class Row:
-    """What a session's row told: where it is, and the working directory."""
+    """What a session's row says: where it is, and the working directory."""
 
     databases: SqliteSnapshots
     database: Snapshot

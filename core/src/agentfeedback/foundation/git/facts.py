@@ -165,7 +165,7 @@ class _Repository:
         return ""
 
     def dirty(self) -> str:
-        """Whether a tracked file is modified, `true` or `false`; empty where that cannot be told."""
+        """Whether a tracked file is modified, `true` or `false`; empty where that cannot be found out."""
         own = os.path.lexists(os.path.join(self.folder, "config.worktree"))
         if own or self.config is None or not harmless(self.config):
             return ""

@@ -49,7 +49,7 @@ class _File:
 
 @frozen
 class Stamp:
-    """What tells whether a database was written: both files, and the header of the write-ahead log."""
+    """What shows whether a database was written: both files, and the header of the write-ahead log."""
 
     file: _File
     wal: _File | None

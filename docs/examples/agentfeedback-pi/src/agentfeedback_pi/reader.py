@@ -46,7 +46,7 @@ class Pi(Reader):
         try:
             line = first_line(session.path, _HEADER_BYTES, 1 if strict else _BLOCK_BYTES)
         except (OSError, UnreadableLog):
-            return Place()  # the log cannot be opened either, which is told then
+            return Place()  # the log cannot be opened either, which is reported then
         header = decoder(Line)(line) if line is not None else None
         if header is None or header.type != "session":
             return Place(failed=True, first_line=line)

@@ -72,7 +72,7 @@ _HARNESS = Argument(
 _REFS = Argument(
     "refs",
     "strings",
-    "sessions by ref, <harness>:<session id>, as sessions_list tells them",
+    "sessions by ref, <harness>:<session id>, as sessions_list returns them",
     least=1,
     check=lambda host, text: host.ref(text),
 )

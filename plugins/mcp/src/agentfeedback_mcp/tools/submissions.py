@@ -23,7 +23,7 @@ def well_formed(call: Call, reply: ApiResponse) -> ApiResponse:
         return reply
     id = reply.request_id or request_id()
     if not isinstance(body, dict) or not {"error", "message"} <= body.keys():
-        what = f"an answer with status {reply.status} that is none of this API"
+        what = f"an answer with status {reply.status} that this API does not give"
         return ApiError("unavailable", f"the server gave {what}").reply(id)
     shown = call.backing.scrubbed({**body, "request_id": id})
     return ApiResponse(reply.status if not reply.ok else 503, shown, id)

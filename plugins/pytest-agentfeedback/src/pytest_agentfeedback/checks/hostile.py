@@ -40,7 +40,7 @@ class HostileChecks(Subject):
     examples: int = 120
 
     def test_line_that_is_no_object_is_counted(self, bench: Bench) -> None:
-        """A line that is not a JSON object is one unparsed line; all others are told as before, at their offsets."""
+        """A line that is not a JSON object is one unparsed line; all others are reported as before, at their offsets."""
         faults = []
         for each in self._logs(bench):
             whole = self._record(each.lines, each.place)
@@ -54,7 +54,7 @@ class HostileChecks(Subject):
                     if told.unparsed != tuple(sorted((*want.unparsed, start))):
                         faults.append(f"{where}: unparsed lines at {told.unparsed}")
                     elif told.entries != want.entries:
-                        faults.append(f"{where}: the other lines are told otherwise")
+                        faults.append(f"{where}: the other lines are reported otherwise")
         no_faults("a line that is not an object", faults)
 
     def test_unknown_line_changes_nothing_else(self, bench: Bench) -> None:
@@ -70,7 +70,7 @@ class HostileChecks(Subject):
                 want = shifted(whole, start, len(line) + 1)
                 if tuple(entry for entry in told.entries if entry.offset != start) != want.entries:
                     faults.append(f"{each.session.id}, {name} after line {index}")
-        no_faults("the other lines are told otherwise", faults)
+        no_faults("the other lines are reported otherwise", faults)
 
     def test_any_member_may_have_any_type(self, bench: Bench) -> None:
         """Each member of each line replaced by a value of each JSON type, or left out, raises nothing and loses no line."""

@@ -19,7 +19,7 @@ from pytest_agentfeedback.subject import Subject, no_faults
 if TYPE_CHECKING:
     from pytest_agentfeedback.corpus import Bench
 
-#: Bytes a log is repeated to, so that its time can be told.
+#: Bytes a log is repeated to, so that its time can be measured.
 _ENOUGH = 4_000_000
 #: What syrupy says of a golden that is not there; all lines of the output would follow.
 _GONE = "does not exist"

@@ -33,7 +33,7 @@ class TellChecks(Subject):
                     f"it has {len(each.lines)} of {size}"
                 )
             elif recorder.recording().facts() != self._record(each.lines, each.place).facts():
-                faults.append(f"{each.session.id}: its lines are told otherwise in memory")
+                faults.append(f"{each.session.id}: its lines are reported otherwise in memory")
         no_faults("a session file", faults)
 
     def test_corpus_tells_something(self, bench: Bench) -> None:
@@ -53,7 +53,7 @@ class TellChecks(Subject):
             for rest in dict.fromkeys((*each.lines, b'{"type":"us', b"\xff")):
                 other, longer = self._recorded(each.lines, each.place, rest)
                 if (other.facts(), longer.size) != (whole.facts(), log.size):
-                    faults.append(f"{each.session.id}: {rest[:80]!r} is told")
+                    faults.append(f"{each.session.id}: {rest[:80]!r} is reported")
         no_faults("an unfinished line", faults)
 
     def test_prefix_law_holds(self, bench: Bench) -> None:
@@ -71,12 +71,12 @@ class TellChecks(Subject):
         no_faults("the prefix law", faults)
 
     def test_log_is_told_the_same_twice(self, bench: Bench) -> None:
-        """A reader keeps nothing between two logs: read twice, and among others, a log is told the same."""
+        """A reader keeps nothing between two logs: read twice, and among others, a log is reported the same."""
         logs = self._logs(bench)
         first = [self._record(each.lines, each.place).facts() for each in logs]
         again = [self._record(each.lines, each.place).facts() for each in reversed(logs)][::-1]
         no_faults(
-            "told otherwise the second time",
+            "reported otherwise the second time",
             [
                 each.session.id
                 for each, one, two in zip(logs, first, again, strict=True)
@@ -101,7 +101,7 @@ class TellChecks(Subject):
         self._law(bench, "spans", laws.span_faults)
 
     def test_results_follow_their_calls(self, bench: Bench) -> None:
-        """No result is told before its call."""
+        """No result is reported before its call."""
         self._law(bench, "results", laws.result_faults)
 
     def test_times_are_nanoseconds(self, bench: Bench) -> None:

@@ -96,7 +96,7 @@ class Terminal:
                 return "quit"
             kind = KEYS.get(key) or next((each for each in KEYS.values() if each == key), None)
             if kind is None:
-                self.tell(f"{key!r} is none of these keys")
+                self.tell(f"{key!r} is not one of these keys")
                 continue
             label = question.label(kind, "?")
             if (why := labels.broken(label, question.digest)) and not self._insists(why):

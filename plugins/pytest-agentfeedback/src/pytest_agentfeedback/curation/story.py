@@ -15,7 +15,7 @@ from pytest_agentfeedback.recorder import Recorder
 
 @frozen
 class Scene:
-    """A call as a log tells it, in whole texts; each may be empty."""
+    """A call as a log has it, in whole texts; each may be empty."""
 
     input: str = ""
     prompt: str = ""

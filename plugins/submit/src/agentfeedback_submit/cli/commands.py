@@ -193,7 +193,7 @@ With --context-from time, harness, model and project come from the session, and 
         ),
         about="""Sends what is due, oldest first, and prints what became of it as one JSON object. A report waits
 longer after each failed attempt; one that a server refuses is moved to the folder rejected. Reports for
-another server stay, and the command that sends them is told.
+another server stay, and the command that sends them is named.
 
  agentfeedback flush
  agentfeedback flush --server https://feedback.example.org""",

@@ -150,7 +150,7 @@ class RemoteApi:
 
 def _malformed(problem: str) -> AgentFeedbackError:
     return AgentFeedbackError(
-        f"the server's answer is none of this API: {problem}", "check the url"
+        f"the server's answer is not one of this API: {problem}", "check the url"
     )
 
 
