@@ -191,6 +191,9 @@ def test_folding_takes_composed_and_decomposed_letters_for_the_same() -> None:
     composed, decomposed = "/Caf\u00c9", "/cafe\u0301/x"
     assert verdict(policy(fold=True, deny=[composed]), decomposed) == DENY
     assert verdict(policy(fold=False, deny=[composed]), decomposed) is None
+    # The sign of the unit kelvin is a letter K to such a system.
+    assert verdict(policy(fold=True, deny=["/srv/KEYS"]), "/srv/\u212aeys") == DENY
+    assert verdict(policy(fold=True, deny=["/srv/\u212aeys"]), "/srv/KEYS") == DENY
 
 
 def test_a_tilde_stands_for_every_home() -> None:
@@ -200,6 +203,7 @@ def test_a_tilde_stands_for_every_home() -> None:
     assert verdict(rules, "/mnt/copy/x/y") == DENY
     assert verdict(rules, "/home/x") is None
     assert expanded("~", ["/a", "/b"]) == ["/a", "/b"]
+    assert expanded("~\\x", ["/a", "/b"]) == []
 
 
 @pytest.mark.parametrize(
@@ -385,6 +389,7 @@ def test_a_name_nobody_can_encode_is_left_to_the_read() -> None:
     place = Place(encoded="-a")
     assert policy(deny=["/a"]).check_encoded(place) is None
     assert policy(deny=["/"]).check_encoded(place) == DENY
+    assert policy(deny=["/a", "/"]).check_encoded(place) == DENY
     assert policy(opt_in_only=True, opt_in=["/a"]).check_encoded(place) is None
     assert policy(opt_in_only=True).check_encoded(place) == OPT_IN
 

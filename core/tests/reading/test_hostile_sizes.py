@@ -23,10 +23,11 @@ from agentfeedback.reading.tally import Tally
 zstandard = pytest.importorskip("zstandard")
 
 
-def seconds(work: Callable[[], object]) -> float:
-    before = time.perf_counter()
+def in_a_moment(work: Callable[[], object]) -> bool:
+    """Whether work takes seconds of the processor, on any machine, and not hours as it would by its square."""
+    before = time.process_time()
     work()
-    return time.perf_counter() - before
+    return time.process_time() - before < 20
 
 
 # Lines.
@@ -97,7 +98,7 @@ def test_a_key_of_many_parts_is_refused_at_once(text: str) -> None:
         with pytest.raises(ValueError, match="nested too deeply"):
             toml(text.encode())
 
-    assert seconds(refused) < 2
+    assert in_a_moment(refused)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_looking_for_such_a_key_takes_linear_time(filler: str) -> None:
         with pytest.raises(ValueError):
             toml(text.encode())
 
-    assert seconds(refused) < 3
+    assert in_a_moment(refused)
 
 
 def test_entries_of_a_repository_are_made_ready_once() -> None:
@@ -157,6 +158,5 @@ def test_padding_does_not_hide_a_link_from_the_policy(tmp_path: Path, filler: st
 def test_the_own_command_is_found_in_linear_time(piece: str, own: bool) -> None:
     """A command of any number of words, assignments or pieces is judged in a moment."""
     command = piece * 200_000 + "agentfeedback"
-    took = seconds(lambda: is_own("Bash", command))
-    assert took < 2
+    assert in_a_moment(lambda: is_own("Bash", command))
     assert is_own("Bash", command) is own

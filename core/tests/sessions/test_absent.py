@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentfeedback.policy.rules import Verdict
 from agentfeedback.reading.reader import Reader, Report, Session
 from agentfeedback.reading.refs import Ref
 from agentfeedback.sessions.absent import missing, state_without_file, without_file
@@ -55,6 +56,7 @@ def test_rows_without_a_file_are_absent_or_hidden() -> None:
         (("/logs/day", "denied", False), "/logs/day/s1.jsonl", False),
         (("/logs/s1.jsonl", "denied", False), "/logs/s1.jsonl", True),
         (("/", "denied", True), "/logs/s1.jsonl", True),
+        (("/logs/X", "denied", True), "/logs/X/s1.jsonl", True),
     ],
 )
 def test_a_problem_hides_what_is_at_or_below_it(
@@ -102,3 +104,27 @@ def test_a_reader_that_failed_and_a_name_that_nobody_knows() -> None:
         "absent",
         "the session file is gone",
     )
+
+
+@pytest.mark.parametrize("known", [None, row("s1", "/logs/day/s1.jsonl")], ids=["new", "known"])
+def test_what_the_policy_leaves_closed_may_hold_the_session(known: SessionRow | None) -> None:
+    """Where every session is refused and a folder was not listed, the refusal is the session's state."""
+    closed = store(("/logs/day", "not opened", True))
+    closed.refusal = Verdict("denied", "deny_paths")
+    assert state_without_file(closed, known) == ("denied", "deny_paths")
+    shown = "codex:s1: session is denied (deny_paths)"
+    assert missing(REF, closed, known) == ("denied", shown)
+    if known is not None:
+        (item,) = without_file([closed], {("codex", "s1"): known})
+        assert (item.state, item.reason) == ("denied", "deny_paths")
+    whole = store()
+    whole.refusal = closed.refusal
+    assert state_without_file(whole, known)[0] == "absent"
+
+
+def test_a_session_that_is_gone_is_gone_whatever_the_policy() -> None:
+    """A refusal is about what there may be: what nothing hides is absent."""
+    found = store(("/logs/day", "not opened", True))
+    found.refusal = Verdict("disabled", "disabled")
+    (item,) = without_file([found], {("codex", "s1"): row("s1", "/logs/s1.jsonl")})
+    assert (item.state, item.reason) == ("absent", "")

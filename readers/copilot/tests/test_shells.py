@@ -308,11 +308,11 @@ def test_a_long_last_line_is_read_in_linear_time(start: str, again: str) -> None
     """A line of megabytes that starts as the harness's own does, and goes on so, takes no longer than another."""
     for end in ("", ">", "> "):
         line = start + again * (2_000_000 // len(again)) + end
-        begun = time.perf_counter()
+        begun = time.process_time()
         goes_on(line)
         without_closing(line)
         has_unknown_line(line)
-        assert time.perf_counter() - begun < 5
+        assert time.process_time() - begun < 20
 
 
 IDS, SHELLS = ("c1", "c2"), ("w1", "w2")

@@ -200,16 +200,16 @@ class Policy:
             return Verdict("disabled", "disabled")
         if place.encoded is None:
             return None
-        if self._encodes(place, self._deny) == "certain":
+        name = self._fold(place.encoded)
+        if self._encodes(name, place, self._deny) == "certain":
             return Verdict("denied", "deny_paths")
-        if self._opt_in_only and self._encodes(place, self._opt_in) == "impossible":
+        if self._opt_in_only and self._encodes(name, place, self._opt_in) == "impossible":
             return Verdict("denied", "opt_in_only")
         return None
 
     def _encodes(
-        self, place: Place, entries: Iterable[str]
+        self, name: str, place: Place, entries: Iterable[str]
     ) -> Literal["certain", "possible", "impossible"]:
-        name = self._fold(place.encoded or "")
         answer: Literal["possible", "impossible"] = "impossible"
         for entry in entries:
             if _is_root(entry):

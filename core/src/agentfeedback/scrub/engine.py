@@ -92,7 +92,7 @@ def _finder(rule: Format) -> Finder:
 @lru_cache(maxsize=16)
 def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
     formats = table.formats + extra
-    for rule in extra:  # one that is no pattern fails here, where its plugin is named
+    for rule in extra:  # one that is not a pattern fails here, where its plugin is named
         re.compile(rule.pattern.encode())
     rules = tuple(
         _Rule(f"[REDACTED:{rule.kind}]".encode(), _search(rule), _finder(rule), rule.guard)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agentfeedback.wire import records
 
 if TYPE_CHECKING:
+    from agentfeedback.policy.rules import Verdict
     from agentfeedback.reading.reader import Report
     from agentfeedback.reading.refs import Ref
     from agentfeedback.sessions.find import FoundStore
@@ -44,7 +45,7 @@ def missing(
 ) -> tuple[records.State, str]:
     """State and message of a digest's error for a session that its store does not list."""
     state, reason = state_without_file(store, row)
-    if store is None or store.report.state in _NOT_LISTED or _left_closed(store):
+    if store is None or store.report.state in _NOT_LISTED or _refused_unseen(store) is not None:
         shown = f" ({reason})" if reason else ""
         return state, f"{ref}: session is {state}{shown}"
     return state, reason
@@ -60,8 +61,8 @@ def state_without_file(
     if store is None:
         return "unreadable", "its reader failed"
     report = store.report
-    if store.refusal is not None and _left_closed(store):
-        return store.refusal.state, store.refusal.reason
+    if (refusal := _refused_unseen(store)) is not None:
+        return refusal.state, refusal.reason
     if report.state == "unreadable" or report.state == "unsupported-format":
         return report.state, report.reason
     if row is None:
@@ -74,9 +75,9 @@ def state_without_file(
     return "absent", "the session file is gone"
 
 
-def _left_closed(store: FoundStore) -> bool:
-    """Whether the session may be in what the policy forbids to open."""
-    return store.refusal is not None and bool(store.report.problems)
+def _refused_unseen(store: FoundStore) -> Verdict | None:
+    """The policy's refusal of every session, where a session may be in what it forbids to open."""
+    return store.refusal if store.report.problems else None
 
 
 def _hidden_by(report: Report, row: SessionRow) -> str | None:
