@@ -13,7 +13,7 @@ from hypothesis import settings
 settings.register_profile("agentfeedback", deadline=None)
 settings.load_profile("agentfeedback")
 
-pytest_plugins = ["tests.support.skips"]
+pytest_plugins = ["tests.support.git", "tests.support.skips"]
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ def report(*problems: tuple[str, str, bool], **more: Any) -> Report:
 
 def test_a_session_without_facts_is_named_with_its_state() -> None:
     """Nothing of a log that was not read is shown: no counts, no times."""
-    item = listed(ExaminedSession(SESSION, "denied", "path /logs"))
+    item = listed(ExaminedSession(SESSION, "denied", "path /logs"), counts=True)
     expected = Listed("codex:s1", "codex", "s1", "/logs/s1.jsonl")
     expected.state, expected.reason = "denied", "path /logs"
     assert plain(item) == plain(expected)
@@ -41,7 +41,7 @@ def test_facts_are_shown_as_times_and_counts(counts: bool) -> None:
     assert (item.start, item.end) == ("1970-01-01T00:00:00Z", "1970-01-01T00:00:01.5Z")
     assert plain(item.counts) == plain(Counts(entries=3) if counts else None)
     facts = LogFacts(None, None, ["/a"], Counts(), 100, "aa")
-    item = listed(ExaminedSession(SESSION, "new", "", facts))
+    item = listed(ExaminedSession(SESSION, "new", "", facts), counts=True)
     assert (item.start, item.end) == ("", "")
 
 
@@ -84,17 +84,18 @@ STORES = [
 
 
 def test_the_oldest_last_entry_comes_first() -> None:
-    """Rows without a file lead, then by time; equal times go by the bytes of the ref."""
+    """Rows without a file lead, then by time; equal times go by the ref. Two files may hold one session."""
     found = [
         seen("c", "new", 9),
         seen("b", "new", 9),
+        seen("b", "changed", 9),
         seen("\ue000", "new", 9),
         seen("\U00010000", "new", 9),
     ]
     found += [seen("a", "new", 10), seen("z", "new", 8)]
     listing = listing_of(STORES, found, [absent("y"), absent("x")], Shouting, unprocessed=False)  # type: ignore[arg-type]
     ids = [each.session_id for each in listing.sessions]
-    assert ids == ["x", "y", "z", "b", "c", "\ue000", "\U00010000", "a"]
+    assert ids == ["x", "y", "z", "b", "b", "c", "\ue000", "\U00010000", "a"]
 
 
 def test_everything_shown_is_scrubbed_in_one_pass_and_names_stay() -> None:

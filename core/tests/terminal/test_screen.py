@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.terminal import screen
-from agentfeedback.terminal.progress import Progress
 from agentfeedback.terminal.screen import Screen, note, shorten, visible, width, write
-from agentfeedback.terminal.table import Column, table
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
@@ -136,75 +134,6 @@ def test_shortened_text_fits(text: str, cells: int, keep: screen.End) -> None:
         assert short == text
 
 
-COLUMNS = (
-    Column("NAME", keep="both"),
-    Column("STATE", style=lambda cell: "red" if cell == "bad" else ""),
-    Column("TIME", whole=True),
-    Column("LAST"),
-)
-PLANS = ((("NAME", 10), ("TIME", 5), ("LAST", 0)), (("NAME", 4), ("TIME", 0), ("STATE", 4)))
-
-
-def test_off_a_terminal_cells_are_whole_and_padded_in_characters() -> None:
-    """Each column is two wider than its widest cell, in characters; the last is not padded."""
-    text = table(COLUMNS, [["\u6f22\u5b57x", "a\nb", "-", "z"], ["n" * 50, "s", "t", ""]], Screen())
-    assert text == (
-        "NAME" + " " * 48 + "STATE  TIME  LAST\n"
-        "\u6f22\u5b57x" + " " * 49 + "a\\nb   -     z\n" + "n" * 50 + "  s      t     \n"
-    )
-
-
-def test_the_header_is_always_printed() -> None:
-    """A table without rows is its header."""
-    assert table(COLUMNS, [], Screen()) == "NAME  STATE  TIME  LAST\n"
-
-
-def test_a_terminal_pads_in_cells_and_colours_what_has_a_style() -> None:
-    """Wide characters align; the header is bold and styled cells carry their colour."""
-    rows = [["\u6f22\u5b57x", "bad", "10:00:00", "1"], ["abc", "ok", "10:00:00", "2"]]
-    plain = (
-        "NAME   STATE  TIME      LAST\n"
-        "\u6f22\u5b57x  bad    10:00:00  1\n"
-        "abc    ok     10:00:00  2\n"
-    )
-    assert table(COLUMNS, rows, Screen(80)) == plain
-    coloured = table(COLUMNS, rows, Screen(80, colour=True))
-    assert "\x1b[1mNAME   \x1b[0m" in coloured
-    assert "\x1b[31mbad    \x1b[0m" in coloured
-    assert "\nabc    ok     10:00:00  2\n" in coloured
-
-
-def test_a_plan_is_followed_no_further_than_needed() -> None:
-    """Columns give up width in the order of the plan, and what was given up too much comes back."""
-    rows = [["n" * 20, "state", "10:00:00", "last"]]
-    whole = table(COLUMNS, rows, Screen(43))
-    assert whole == table(COLUMNS, rows, Screen())
-    narrower = table(COLUMNS, rows, Screen(42)).splitlines()[1]
-    assert narrower == "n" * 9 + "…" + "n" * 9 + "  state  10:00:00  last"
-    cut = table(COLUMNS, rows, Screen(30), PLANS).splitlines()
-    assert cut == ["NAME        STATE  TIME   LAST", "nnnnn…nnnn  state  10:00  last"]
-    dropped = table(COLUMNS, rows, Screen(29), PLANS).splitlines()
-    assert dropped == ["NAME             STATE  TIME", "nnnnnnn…nnnnnnn  state  10:00"]
-    second = table(COLUMNS, rows, Screen(22), PLANS).splitlines()
-    assert second == ["NAME       STATE  LAST", "nnnn…nnnn  state  last"]
-
-
-@given(
-    st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=4),
-    st.integers(1, 120),
-    st.sampled_from([(), PLANS]),
-)
-def test_a_table_fits_the_terminal(
-    rows: list[tuple[str, str, str, str]],
-    columns: int,
-    plans: tuple[tuple[tuple[str, int], ...], ...],
-) -> None:
-    """No line of a table is wider than the terminal, whatever its cells hold."""
-    lines = table(COLUMNS, rows, Screen(columns), plans).split("\n")
-    assert len(lines) == len(rows) + 2
-    assert max(map(width, lines)) <= columns
-
-
 class Terminal(io.StringIO):
     """A text stream that says it is a terminal."""
 
@@ -212,69 +141,11 @@ class Terminal(io.StringIO):
         return True
 
 
-class Clock:
-    """A clock that only moves when told."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "24")
     return Terminal()
-
-
-def test_progress_shows_only_what_lasts(terminal: Terminal) -> None:
-    """The line comes after half a second, changes ten times a second at most, and is erased."""
-    clock = Clock()
-    with Progress("reading", 9, stream=terminal, clock=clock) as progress:
-        clock.now += 0.4
-        progress.step()
-        assert terminal.getvalue() == ""
-        clock.now += 0.2
-        progress.step(2)
-        clock.now += 0.05
-        progress.step()
-        assert terminal.getvalue() == "\r\x1b[Kreading 3/9"
-        clock.now += 0.1
-        progress.step()
-    assert terminal.getvalue() == "\r\x1b[Kreading 3/9\r\x1b[Kreading 5/9\r\x1b[K"
-
-
-def test_a_short_run_shows_no_progress(terminal: Terminal) -> None:
-    """A run that ends within half a second writes nothing at all."""
-    with Progress("reading", 3, stream=terminal, clock=Clock()) as progress:
-        progress.step(3)
-    assert terminal.getvalue() == ""
-
-
-def test_progress_fits_its_line(terminal: Terminal) -> None:
-    """A long label is shortened, so that the line can be erased, and is made visible."""
-    clock = Clock()
-    progress = Progress("reading \x07" + "x" * 50, stream=terminal, clock=clock)
-    clock.now += 1
-    progress.step()
-    assert terminal.getvalue() == "\r\x1b[Kreading \\x07xxxxxxxxxx…"
-
-
-@pytest.mark.parametrize("term", ["dumb", ""])
-def test_progress_is_silent_where_lines_cannot_be_erased(
-    term: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A pipe and a terminal that cannot erase see no progress."""
-    monkeypatch.setenv("TERM", term)
-    pipe = io.StringIO()
-    clock = Clock()
-    for stream in (terminal, pipe):
-        with Progress("reading", 3, stream=stream, clock=clock) as progress:
-            clock.now += 9
-            progress.step()
-            assert progress.count == 1
-        assert stream.getvalue() == ""
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,11 +55,3 @@ def server(tmp_path: Path) -> Iterator[Server]:
     yield found
     found.shutdown()
     found.server_close()
-
-
-@pytest.fixture
-def git() -> str:
-    found = shutil.which("git")
-    if found is None:
-        pytest.skip("git is not installed")
-    return found

@@ -40,7 +40,7 @@ def listing_of(
             for item in shown
             if item[2].state in ("new", "changed") and item[2].harness in digested
         ]
-    shown.sort(key=lambda item: (item[0], item[1].encode("utf-8", "replace")))
+    shown.sort(key=lambda item: item[:2])
     items = [item[2] for item in shown]
     _scrub(items, scrubber)
     return records.Listing(
@@ -73,10 +73,10 @@ def status_of(
                 storage_only=not store.reader.digests,
             )
         )
-    return records.Status(shown, None)
+    return records.Status(shown)
 
 
-def listed(seen: ExaminedSession, *, counts: bool = True) -> records.Listed:
+def listed(seen: ExaminedSession, *, counts: bool) -> records.Listed:
     """One session as `list` shows it, still to be scrubbed.
 
     `counts` is false where the reader's format holds too little to count: 0 would be no count.

@@ -38,14 +38,6 @@ uploadpack.packObjectsHook web.browser
 
 
 @pytest.fixture
-def git() -> str:
-    found = shutil.which("git")
-    if found is None:
-        pytest.skip("git is not installed")
-    return found
-
-
-@pytest.fixture
 def shop(tmp_path: Path, git: str) -> Shop:
     return Shop(tmp_path)
 
