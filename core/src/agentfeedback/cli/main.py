@@ -31,13 +31,22 @@ ELSEWHERE = {
     ),
 }
 
+#: Objects made between two collections of garbage.
+_COLLECTED = 50_000
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status: 0 done, 1 failed, 2 a wrong command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["hook"] and words[1:] not in (["-h"], ["--help"]):
         return _hook(words[1:], started=argv is None)
-    return program().main(words, _in_utf8 if argv is None else None)
+    if argv is not None:
+        return program().main(words, None)
+    import gc
+
+    # What a start makes stays to its end, and the collector would look through it again and again.
+    gc.set_threshold(_COLLECTED)
+    return program().main(words, _in_utf8)
 
 
 def program() -> Program:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 PARALLEL_BYTES = 48 << 20
 #: Bytes handed to a process at a time.
 _SHARE = 4 << 20
+#: Bytes of the longest log that is read before there are other processes.
+_SMALL = 1 << 20
 
 
 @define(eq=False)
@@ -95,7 +97,12 @@ def _parallel(
         return [(index, _outcome(tasks[index])) for index in indexes]
 
     by_size = sorted(tasks, key=lambda index: -tasks[index].session.size)
-    for answer in shared_out(outcomes, _shares(by_size, tasks), workers):
+    # What a reader imports, compiles and makes at its first log, each process would do by itself.
+    smallest = {tasks[index].reader: index for index in by_size}
+    first = [index for index in smallest.values() if tasks[index].session.size <= _SMALL]
+    yield from outcomes(first)
+    rest = [index for index in by_size if index not in first]
+    for answer in shared_out(outcomes, _shares(rest, tasks), workers):
         yield from answer
 
 
