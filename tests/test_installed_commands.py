@@ -92,7 +92,8 @@ def test_a_longer_name_goes_beside_the_program_s_own(machine: Machine) -> None:
     lines = machine.run("--help").err.splitlines()
     at = next(number for number, each in enumerate(lines) if each.startswith("  plugins "))
     assert "what is installed" in lines[at] and "not ours" not in "".join(lines)
-    assert {each.split()[1] for each in lines[at + 1 : at + 4]} == {"new", "prune"}
+    longer = [each for each in lines[at + 1 :] if each.startswith("  plugins ")]
+    assert {each.split()[1] for each in longer} == {"new", "prune"}
 
 
 def test_a_table_with_a_fault_is_named_and_the_rest_works(machine: Machine) -> None:
@@ -109,7 +110,8 @@ def test_a_table_with_a_fault_is_named_and_the_rest_works(machine: Machine) -> N
         file.write_text(code)
         shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
         overview = machine.run("--help")
-        assert overview.status == 0 and f"greet            cannot be loaded: {kind}" in overview.err
+        assert overview.status == 0
+        assert re.search(rf"^  greet +cannot be loaded: {kind}$", overview.err, re.MULTILINE)
         assert "\n  submit " in overview.err
         assert machine.run("completion", "fish").status == 0
         called = machine.run("greet")

@@ -198,11 +198,16 @@ def test_workspace_names_every_member() -> None:
     assert set(sources) == names and all(each == {"workspace": True} for each in sources.values())
 
 
+def normal(distribution: str) -> str:
+    """The name of a distribution in the one form by which names compare."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
 @pytest.mark.parametrize("member", MEMBERS, ids=name)
 def test_member_declares_what_it_imports_and_ships_the_licence(member: Path) -> None:
     """What a member's code imports is a dependency of its own, not of another member; its licence is the workspace's."""
     project = tomllib.loads((member / "pyproject.toml").read_text())["project"]
-    declared = {re.split(r"[<>=~\[ ]", each)[0] for each in project["dependencies"]}
+    declared = {normal(re.split(r"[<>=~\[ ]", each)[0]) for each in project["dependencies"]}
     imported = {
         each.partition(".")[0] for path in member.glob("src/**/*.py") for each in imports(path)
     } - {""}
@@ -210,7 +215,7 @@ def test_member_declares_what_it_imports_and_ships_the_licence(member: Path) -> 
     missing = {
         package
         for package in imported - sys.stdlib_module_names
-        if not {project["name"], *declared} & set(provided.get(package, ()))
+        if not {project["name"], *declared} & set(map(normal, provided.get(package, ())))
     }
     assert missing == set()
     assert (member / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()

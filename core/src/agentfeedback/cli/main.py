@@ -16,6 +16,18 @@ ELSEWHERE = {
     "mcp": "agentfeedback-mcp",
     **dict.fromkeys(
         (
+            "server serve",
+            "server keys add",
+            "server keys list",
+            "server keys revoke",
+            "server policy show",
+            "server policy enable",
+            "server policy disable",
+        ),
+        "agentfeedback-server",
+    ),
+    **dict.fromkeys(
+        (
             "submit",
             "list",
             "show",
