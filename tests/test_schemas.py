@@ -173,7 +173,7 @@ def test_what_the_reports_commands_print(
     printed("submission", "show", "1", "--json")
     printed("submissions-stats", "stats", "--json")
     by = ("--by", "kind,project,schema_version", "--top", "1", "--bucket", "day")
-    assert printed("submissions-stats", "stats", "--json", *by)["buckets"]
+    assert printed("submissions-stats", "stats", "--json", *by)["series"]
     target = str(tmp_path / "reports.ndjson")
     assert printed.machine.call("export", "--output", target).status == 0
     printed("submissions-import", "import", target, "--json")

@@ -15,11 +15,17 @@ from agentfeedback.foundation.errors import StoreError
 from agentfeedback_submissions.envelope import normalise
 from agentfeedback_submissions.filters import Filters, Page
 from agentfeedback_submissions.row import SubmissionRow
-from agentfeedback_submissions.store import DEDUPE_WINDOW_S, Mark, SubmissionStore
+from agentfeedback_submissions.store import (
+    DEDUPE_WINDOW_S,
+    MOST_GROUPS,
+    Conflict,
+    Mark,
+    SubmissionStore,
+)
 
 _START = 1_700_000_000_000_000  # Tuesday, 2023-11-14, 22:13:20 UTC
 _DAY = 86_400_000_000
-ALL = Filters({}, hidden=True)
+ALL = Filters({})
 
 
 class Clock:
@@ -94,8 +100,8 @@ class SubmissionStoreContract:
         page = store.page(ALL, Page())
         assert (list(page.rows), page.total, page.more) == ([], 0, False)
         counts = store.counts(ALL, ("kind",), "day")
-        assert (counts.total, counts.unprocessed) == (0, 0)
-        assert not counts.groups and not counts.buckets
+        assert (counts.total, counts.open, counts.redacted) == (0, 0, 0)
+        assert not counts.groups and not counts.recurring and not counts.series
         assert store.get(1) is None and store.redact(1) is None
         assert store.by_uid("0" * 8 + "-0000" * 3 + "-" + "0" * 12) is None
         marked = store.mark([2, 1, 2], Mark())
@@ -217,8 +223,7 @@ class SubmissionStoreContract:
         old = made[2].occurred_at
         assert old is not None
         cases: list[tuple[dict[str, Any], list[int]]] = [
-            ({}, [6, 5, 3, 2, 1]),
-            ({"hidden": True}, [6, 5, 4, 3, 2, 1]),
+            ({}, [6, 5, 4, 3, 2, 1]),
             ({"equal": {"kind": "install-check"}}, [4]),
             ({"equal": {"kind": "friction", "project": "shop"}}, [2, 1]),
             ({"equal": {"harness": "codex"}}, [1]),
@@ -232,16 +237,18 @@ class SubmissionStoreContract:
             ({"equal": {"verdict": "fixed"}}, [2]),
             ({"equal": {"content_hash": made[0].content_hash}}, [1]),
             ({"equal": {"project": "' OR 1=1 --"}}, []),
-            ({"exclude_kind": ("friction", "x")}, [6, 3]),
+            ({"exclude_kind": ("friction", "x")}, [6, 4, 3]),
             ({"schema_version": 2}, [5]),
             ({"processed": True}, [2]),
-            ({"processed": False}, [6, 5, 3, 1]),
+            ({"processed": False}, [6, 5, 4, 3, 1]),
             ({"redacted": True}, [5]),
-            ({"redacted": False}, [6, 3, 2, 1]),
-            ({"since": second}, [6, 5, 3, 2]),
-            ({"until": second}, [1]),
-            ({"since": old, "until": old + 1, "on": "occurred_at"}, [3]),
-            ({"until": old, "on": "occurred_at"}, []),
+            ({"redacted": False}, [6, 4, 3, 2, 1]),
+            ({"since": second}, [6, 5, 4, 3, 2]),
+            ({"since": second + 1}, [6, 5, 4, 3]),
+            ({"until": second}, [2, 1]),
+            ({"until": second - 1}, [1]),
+            ({"since": old, "until": old, "on": "occurred_at"}, [3]),
+            ({"until": old - 1, "on": "occurred_at"}, []),
             ({"q": "0% _wRONG_\\"}, [2]),
             ({"q": "0%_"}, []),
             ({"q": "NEEDLE"}, [6]),
@@ -277,31 +284,68 @@ class SubmissionStoreContract:
     def test_counts(self, store: SubmissionStore, clock: Clock) -> None:
         """Groups come with the most rows first, then by value; buckets in order, weeks from Monday."""
         for kind, project, occurred in (
-            ("a", "p", "2024-02-29T23:59:59.999999Z"),
+            ("a", "z", "2024-02-29T23:59:59.999999Z"),
             ("a", "q", "2024-03-01T00:00:00Z"),
-            ("b", "p", "1969-12-31T12:00:00Z"),
+            ("b", "z", "1969-12-31T12:00:00Z"),
             ("a", None, None),
-            ("a", "p", None),
+            ("a", "z", None),
         ):
             given = {"project": project, "occurred_at": occurred}
             members = {name: value for name, value in given.items() if value}
             file(store, kind=kind, key=str(clock.at), **members)
             clock.at += _DAY
         store.mark([rows(store)[0].id], Mark())
+        store.redact(rows(store)[3].id)
         counts = store.counts(ALL, ("kind", "project"), "week")
-        assert (counts.total, counts.unprocessed) == (5, 4)
+        assert (counts.total, counts.open, counts.redacted) == (5, 4, 1)
         assert [tuple(each) for each in counts.groups] == [
-            ("a", "p", 2),
-            ("a", None, 1),
-            ("a", "q", 1),
-            ("b", "p", 1),
+            ("a", "z", 2, 1),
+            ("a", "q", 1, 1),
+            ("b", "z", 1, 1),
         ]
         monday = _START - _START % _DAY - _DAY
-        assert [tuple(each) for each in counts.buckets] == [(monday, 5)]
-        days = store.counts(Filters({}, on="occurred_at"), (), "day").buckets
+        assert [tuple(each) for each in counts.series] == [(monday, 5, 4)]
+        days = store.counts(Filters({}, on="occurred_at"), (), "day").series
         leap = 1_709_164_800_000_000
-        assert [tuple(each) for each in days] == [(-_DAY, 1), (leap, 1), (leap + _DAY, 1)]
-        assert not store.counts(ALL).groups and not store.counts(ALL).buckets
+        assert [tuple(each) for each in days] == [(-_DAY, 1, 1), (leap, 1, 0), (leap + _DAY, 1, 1)]
+        plain = store.counts(ALL)
+        assert not plain.groups and not plain.series and not plain.recurring
+
+    def test_groups_are_the_largest(self, store: SubmissionStore) -> None:
+        """Of more groups than are counted those with the most rows stay."""
+        for number in range(MOST_GROUPS + 3):
+            file(store, key=str(number), machine=f"m{number:03}")
+        file(store, key="again", machine=f"m{MOST_GROUPS + 2:03}")
+        groups = store.counts(ALL, ("machine",)).groups
+        assert tuple(groups[0]) == (f"m{MOST_GROUPS + 2:03}", 2, 2)
+        assert [each[0] for each in groups[1:]] == [f"m{n:03}" for n in range(MOST_GROUPS - 1)]
+
+    def test_recurring_content(self, store: SubmissionStore) -> None:
+        """Hashes of more than one row that matches: most rows first, then the newest, with its texts."""
+        ids = {}
+        for key, members in (
+            ("a1", {"summary": "a"}),
+            ("b1", {"summary": "b", "project": "p"}),
+            ("a2", {"summary": "a"}),
+            ("c1", {"summary": "c"}),
+            ("b2", {"summary": "b", "project": "p"}),
+            ("c2", {"summary": "c"}),
+            ("b3", {"summary": "b", "project": "p"}),
+            ("once", {"summary": "d"}),
+        ):
+            ids[key] = file(store, key=key, **members).row.id
+        store.redact(ids["a2"])
+        found = store.counts(ALL, top=10).recurring
+        assert [(each.count, each.first_id, each.last_id, each.summary) for each in found] == [
+            (3, ids["b1"], ids["b3"], "b"),
+            (2, ids["c1"], ids["c2"], "c"),
+            (2, ids["a1"], ids["a2"], None),
+        ]
+        assert (found[0].kind, found[0].project, found[1].project) == ("note", "p", None)
+        row = store.get(ids["b1"])
+        assert row is not None and found[0].content_hash == row.content_hash
+        assert len(store.counts(ALL, top=1).recurring) == 1
+        assert not store.counts(Filters({"key": "b1"}), top=9).recurring
 
     def test_marks(self, store: SubmissionStore, clock: Clock) -> None:
         """The first time stays, what is not given stays, taking it back clears all; missing ids stop nothing."""
@@ -314,6 +358,8 @@ class SubmissionStoreContract:
         more = store.mark(ids[:2], Mark(members={"resolution": "s", "processed_by": "me"})).rows[0]
         assert (more.processed_at, more.verdict, more.resolution) == (at, "v", "s")
         assert (more.ref, more.processed_by) == ("r", "me")
+        cleared = store.mark(ids[:1], Mark(members={"ref": ""})).rows[0]
+        assert (cleared.ref, cleared.verdict, cleared.processed_by) == (None, "v", "me")
         same = store.mark(ids, Mark(members={"verdict": "v"}))
         assert list(same.changed) == [ids[2]] and len(same.rows) == 3
         assert shown(same.rows) == shown(rows(store))
@@ -346,16 +392,17 @@ class SubmissionStoreContract:
         """Uids, times, marks and tombstones arrive; a known uid is skipped, a taken key a conflict."""
         ours = file(store, key="2", summary="ours").row
         theirs = self._elsewhere(4)
-        done = store.insert_all(theirs)
-        assert (len(done.rows), done.skipped) == (3, 0)
+        alike = evolve(theirs[2], uid=theirs[2].uid[:-1] + "f", content_hash=ours.content_hash)
+        done = store.insert_all([*theirs, alike])
+        assert (len(done.rows), done.skipped) == (3, 2)
         ids = [row.id for row in done.rows]
         assert ours.id < ids[0] and ids == sorted(set(ids))
-        assert [row.uid for row in done.conflicts] == [theirs[2].uid]
+        assert list(done.conflicts) == [Conflict(2, ours.id)]
         arrived = [evolve(row, id=0).record() for row in done.rows]
         assert arrived == [evolve(each, id=0).record() for each in theirs if each.key != "2"]
         assert shown(rows(store)) == shown([ours, *done.rows])
         again = store.insert_all([*theirs, theirs[0]])
-        assert (len(again.rows), again.skipped, len(again.conflicts)) == (0, 4, 1)
+        assert (len(again.rows), again.skipped, len(again.conflicts)) == (0, 5, 1)
         assert len(rows(store)) == 4
 
     def test_a_call_that_fails_changes_nothing(self, store: SubmissionStore) -> None:

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -197,6 +198,17 @@ def _too_much(handler: Handler, body: bytes) -> None:
         handler.wfile.write(block)
 
 
+def _empties(handler: Handler, body: bytes) -> None:
+    """Forty megabytes that would be gigabytes as a tree."""
+    handler.send_response(201)
+    handler.send_header("Content-Length", str(40 << 20))
+    handler.end_headers()
+    block = b"[" + b"[]," * (1 << 19)
+    with suppress(OSError):  # the client goes away early
+        for _ in range(27):
+            handler.wfile.write(block)
+
+
 def _echo(handler: Handler, body: bytes) -> None:
     """A refusal that sends back what it was sent, the key too."""
     headers = dict(handler.headers.items())
@@ -225,6 +237,9 @@ ANSWERS: dict[str, Callable[[Handler, bytes], None]] = {
     "list": _sent(201, b"[1]"),
     "deep": _sent(201, b"[" * 100_000),
     "too-much": _too_much,
+    "empties": _empties,
+    "many-values": _sent(201, b'{"a":[%s[]]}' % (b"[]," * 201_000)),
+    "many-levels": _sent(201, b'{"a":%s}' % (b"[" * 64 + b"]" * 64)),
     **{
         f"status-{status}": _status(status)
         for status in (
@@ -253,6 +268,7 @@ ANSWERS: dict[str, Callable[[Handler, bytes], None]] = {
     },
     **{f"moved-{status}": _redirect(status) for status in (300, 301, 302, 303, 304, 307, 308)},
     "later-120": _status(503, Retry_After="120"),
+    "wait-120": _status(429, Retry_After="120"),
     "later-days": _status(503, Retry_After="864000"),
     "later-now": _status(503, Retry_After="0"),
     "later-odd": _status(429, Retry_After="soon, maybe"),

@@ -14,6 +14,7 @@ from agentfeedback.foundation.json_text import (
     NotJson,
     Number,
     TooDeep,
+    bounded,
     members,
     parse,
     text_bytes,
@@ -122,6 +123,24 @@ def test_the_deepest_objects_are_mended_too() -> None:
     document = parse(deep)
     assert document.duplicates == document.mended == [("a",) * MAX_DEPTH]
     assert compact(document.value) == deep.replace(b'"a":1,', b"").replace(b"\xff", b"\xef\xbf\xbd")
+
+
+def size(tree: Any) -> tuple[int, int]:
+    """How many values a tree has, and how many levels."""
+    inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    sizes = [size(each) for each in inner]
+    deep = 1 if isinstance(tree, dict | list) else 0
+    return 1 + sum(many for many, _ in sizes), deep + max((each for _, each in sizes), default=0)
+
+
+@given(json_trees.TREES)
+def test_values_and_levels_are_counted_without_being_built(tree: Any) -> None:
+    """Exactly as many as there are fit; one fewer of either does not."""
+    values, levels = size(tree)
+    for text in (compact(tree), json.dumps(json.loads(compact(tree)), indent=1).encode()):
+        assert bounded(text, values, levels)
+        assert not bounded(text, values - 1, levels)
+        assert not levels or not bounded(text, values, levels - 1)
 
 
 def test_hostile_text_is_refused_in_time() -> None:

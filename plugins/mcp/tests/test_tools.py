@@ -82,9 +82,16 @@ def test_a_triage_by_tools_alone(machine: Any) -> None:
         )
         assert found["submissions"] == [submission]
         counted = await asked(client, "stats", by="kind,category", top=3)
-        assert counted["groups"] == [{"kind": "friction", "category": "docs", "count": 1}]
+        assert counted["groups"] == [
+            {
+                "keys": {"kind": "friction", "category": "docs"},
+                "total": 1,
+                "open": 1,
+                "processed": 0,
+            }
+        ]
         done = await asked(client, "mark_processed", ids=[submission["id"]], verdict="fixed")
-        assert (done["updated"], done["not_found"]) == (1, [])
+        assert (done["updated"], done["not_found"]) == ([1], [])
         assert (await asked(client, "stats", processed=True))["total"] == 1
         schema = await asked(client, "get_schema", kind="friction")
         assert "suggested_fix" in schema["properties"]
@@ -306,7 +313,7 @@ def test_with_a_server_sessions_stay_here(machine: Any, server: Any) -> None:
         assert await asked(client, "get_submission", id=1) == filed["submission"]
         assert (await asked(client, "list_submissions", project="shop"))["total"] == 1
         done = await asked(client, "mark_processed", ids=[1, 2])
-        assert (done["updated"], done["not_found"]) == (1, [2])
+        assert (done["updated"], done["not_found"]) == ([1], [2])
         assert (await asked(client, "stats", processed=True))["total"] == 1
         # What a server refuses is told as it tells it, with an id.
         told = await asked(client, "stats", wrong=True, by="nope")

@@ -47,7 +47,7 @@ def records(data: bytes) -> list[bytes]:
 
 
 def exported(service: Service) -> list[bytes]:
-    rows = service.everything(Filters({}, hidden=True))
+    rows = service.everything(Filters({}))
     return records(b"".join(lines(rows, time.time_ns() // 1000)))
 
 
@@ -63,7 +63,7 @@ def test_filing_goes_on_where_it_was(path: Path) -> None:
     """Known content is a duplicate, ids go on, marks can be taken back."""
     store = SqliteSubmissions(Database(str(path), "submissions"))
     service = Service(store)
-    last = store.page(Filters({}, hidden=True), Page()).rows[0].id
+    last = store.page(Filters({}), Page()).rows[0].id
     assert [service.create(DOCS).status, service.create(DOCS + b" ").status] == [200, 200]
     created = service.create(b'{"kind":"note","key":"new"}')
     assert (created.status, created.body["submission"]["id"]) == (201, last + 1)

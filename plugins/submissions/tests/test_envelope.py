@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agentfeedback.foundation.canonical import canonical, compact
-from agentfeedback.foundation.json_text import Number
+from agentfeedback.foundation.json_text import Number, parse
 from agentfeedback_submissions.envelope import (
     BODY_LIMIT,
     LIMITS,
@@ -58,8 +58,6 @@ def test_an_empty_object_is_a_record() -> None:
     assert codes(found) == [
         ("payload_inferred", "/payload"),
         ("missing_kind", "/kind"),
-        ("schema_version_defaulted", "/schema_version"),
-        ("no_schema", "/kind"),
         ("missing_recommended", "/summary"),
         ("missing_recommended", "/machine"),
         ("missing_recommended", "/model"),
@@ -109,16 +107,62 @@ def test_an_empty_object_is_a_record() -> None:
             ["coerced /context/occurred_at_raw", "invalid_format /context/occurred_at_raw"],
             {"context": {"occurred_at_raw": "5"}},
         ),
+        ({"schema_version": None}, ["coerced /schema_version"], {"schema_version": 1}),
+        ({"kind": None}, ["missing_kind /kind"], {"kind": "unknown"}),
+        ({"kind": 5}, ["missing_kind /kind"], {"kind": "unknown"}),
+        ({"kind": [{"a": "\ud800"}]}, ["missing_kind /kind"], {"kind": "unknown"}),
+        ({"kind": " \t"}, ["missing_kind /kind"], {"kind": "unknown"}),
+        ({"kind": "x"}, ["no_schema /kind"], {"kind": "x"}),
         (
-            {"context": {"a": 1, "b": None, "c": ""}},
-            ["coerced /context/a", "coerced /context/b"],
-            {"context": {"a": "1"}},
+            {"model": ["\ud800", "\udc00"]},
+            ["invalid_utf8 /model", "invalid_utf8 /model", "coerced /model"],
+            {"model": '["\ufffd","\ufffd"]'},
+        ),
+        (
+            {"context": {"a": 1, "b": None, "c": "", "": "x", "d": {"e": "\ud800"}}},
+            [
+                "invalid_utf8 /context/d",
+                "coerced /context/a",
+                "coerced /context/b",
+                "coerced /context/d",
+            ],
+            {"context": {"": "x", "a": "1", "b": "null", "c": "", "d": '{"e":"\ufffd"}'}},
+        ),
+        (
+            {"occurred_at": " 2026-01-02t03:04:05.1234567z "},
+            [],
+            {"occurred_at": "2026-01-02T03:04:05.123456Z"},
+        ),
+        (
+            {"occurred_at": "2026-01-02T03:04:05-00:00"},
+            [],
+            {"occurred_at": "2026-01-02T03:04:05.000000Z"},
+        ),
+        (
+            {"occurred_at": "2026-01-02T03:04:05,5Z", "context": {"occurred_at_raw": "\ud800"}},
+            [
+                "duplicate_key /context/occurred_at_raw",
+                "invalid_format /context/occurred_at_raw",
+            ],
+            {"occurred_at": None, "context": {"occurred_at_raw": "2026-01-02T03:04:05,5Z"}},
+        ),
+        (
+            {"occurred_at": "0001-01-01T00:00:00+01:00"},
+            ["invalid_format /context/occurred_at_raw"],
+            {"occurred_at": None},
         ),
         ({"context": {"a": "x" * 2001}}, ["truncated /context/a"], {"context": {"a": "x" * 2000}}),
         ({"context": [1]}, ["moved_to_payload /payload/context_raw"], {"context": None}),
-        ({"payload": "p"}, ["payload_wrapped /payload/value", "unknown_field /payload/value"], {}),
-        ({"x/y": 1}, ["moved_to_payload /payload/x~1y", "unknown_field /payload/x~1y"], {}),
+        ({"payload": "p"}, ["payload_wrapped /payload"], {}),
+        ({"payload": None}, ["coerced /payload", "payload_inferred /payload"], {}),
+        ({"x/y": 1}, ["moved_to_payload /payload/x~1y"], {}),
+        ({"x": None}, ["moved_to_payload /payload/x"], {}),
         ({"details": 1}, ["moved_to_payload /payload/moved/details"], {}),
+        (
+            {"payload": {"context_raw": 1}, "context": "c"},
+            ["moved_to_payload /payload/moved/context_raw", "unknown_field /payload/context_raw"],
+            {"context": None},
+        ),
     ],
 )
 def test_each_rule(change: dict[str, Any], warnings: list[str], members: dict[str, Any]) -> None:
@@ -132,7 +176,7 @@ def test_each_rule(change: dict[str, Any], warnings: list[str], members: dict[st
 @pytest.mark.parametrize(
     ("payload", "warnings"),
     [
-        ({"category": "Docs Bug"}, ["invalid_format /payload/category"]),
+        ({"category": " "}, ["too_short /payload/category"]),
         ({"category": "x" * 201}, ["too_long /payload/category"]),
         ({"category": 1}, ["type_mismatch /payload/category"]),
         ({"severity": "huge"}, ["out_of_range /payload/severity"]),
@@ -155,14 +199,84 @@ def test_the_guide_of_a_friction_warns_and_changes_nothing(
     """A payload that differs from the guide is stored as given."""
     found = made({**WHOLE, "payload": {**WHOLE["payload"], **payload}})
     assert [f"{code} {pointer}" for code, pointer in codes(found)] == warnings
-    assert json.loads(compact(found.members["payload"])) == {**WHOLE["payload"], **payload}
+    wanted = {**WHOLE["payload"], **payload}
+    if isinstance(wanted["category"], str):
+        wanted["category"] = wanted["category"].strip()
+    assert json.loads(compact(found.members["payload"])) == wanted
 
 
-def test_two_findings_of_a_review_with_one_id_are_told() -> None:
-    """The guide of a review watches ids and lets everything else be."""
-    review = {"findings": [{"id": "a"}, {"id": "b"}, {"id": "a", "more": 1}], "more": 1}
-    found = made({**WHOLE, "kind": "review", "payload": review})
-    assert codes(found) == [("duplicate_id", "/payload/findings/2/id")]
+def test_a_category_is_a_token_before_it_is_content() -> None:
+    """However it is written, it is stored in one form, silently, and the report is the same."""
+    found = made({**WHOLE, "payload": {"category": " Docs  Bug", "details": "d"}})
+    plain = made({**WHOLE, "payload": {"category": "docs-bug", "details": "d"}})
+    assert codes(found) == []
+    assert (found.members, found.content_hash) == (plain.members, plain.content_hash)
+
+
+REVIEWER = {"slot": "a", "model": "m", "status": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("payload", "warnings"),
+    [
+        ({}, []),
+        (
+            {"target": {"ref": "r", "pr": 5, "x": 1}},
+            ["type_mismatch /payload/target/pr", "unknown_field /payload/target/x"],
+        ),
+        ({"grader": []}, ["type_mismatch /payload/grader"]),
+        ({"more": 1}, ["unknown_field /payload/more"]),
+        ({"skill": None}, ["type_mismatch /payload/skill"]),
+        ({"reviewers": []}, ["out_of_range /payload/reviewers"]),
+        ({"reviewers": {}}, ["type_mismatch /payload/reviewers"]),
+        (
+            {"reviewers": [{**REVIEWER, "slot": str(n)} for n in range(101)]},
+            ["out_of_range /payload/reviewers"],
+        ),
+        (
+            {"reviewers": [REVIEWER, {**REVIEWER, "slot": "b"}, REVIEWER]},
+            ["duplicate_slot /payload/reviewers/2"],
+        ),
+        (
+            {"reviewers": [{"slot": 1, "model": "m"}, {"slot": 1, "model": "m"}]},
+            [
+                "type_mismatch /payload/reviewers/0/slot",
+                "missing_recommended /payload/reviewers/0/status",
+                "type_mismatch /payload/reviewers/1/slot",
+                "missing_recommended /payload/reviewers/1/status",
+            ],
+        ),
+    ],
+)
+def test_the_guide_of_a_review(payload: dict[str, Any], warnings: list[str]) -> None:
+    """Skill and reviewers are recommended; reviewers have slots of their own."""
+    whole = {"skill": "s", "reviewers": [REVIEWER]}
+    found = made({**WHOLE, "kind": "review", "payload": {**whole, **payload}})
+    assert [f"{code} {pointer}" for code, pointer in codes(found)] == warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "wrong", "outside"),
+    [
+        ("duration_s", ["0", "1.5", "1e999"], ['"1"', "true"], ["-0.1", "-1e999"]),
+        ("bytes", ["0", "2.0", "1e3", "1e999"], ["1.5", '"1"'], ["-1"]),
+        ("score", ["1", "4.5", "5"], ["null", "[]"], ["0.9", "5.1", "1e999"]),
+    ],
+)
+def test_numbers_of_a_reviewer(
+    name: str, good: list[str], wrong: list[str], outside: list[str]
+) -> None:
+    """A whole number may be spelled with a fraction of zeros; a bound is part of the range."""
+    for text, code in [
+        *((each, None) for each in good),
+        *((each, "type_mismatch") for each in wrong),
+        *((each, "out_of_range") for each in outside),
+    ]:
+        reviewer = {**REVIEWER, name: parse(text.encode()).value}
+        payload = {"skill": "s", "reviewers": [reviewer]}
+        body = {**WHOLE, "kind": "review", "payload": payload}
+        wanted = [] if code is None else [(code, f"/payload/reviewers/0/{name}")]
+        assert codes(made(compact(body))) == wanted, text
 
 
 def test_what_is_mended_is_told_where_it_is_stored() -> None:
@@ -187,16 +301,60 @@ def test_more_context_than_fits_moves_to_the_payload() -> None:
     )
     assert list(found.members["context"]) == [f"k{number:02d}" for number in range(32)]
     overflow = {f"k{number:02d}": Number(str(number)) for number in range(32, 40)}
-    assert found.members["payload"]["context_overflow"] == overflow
-    assert found.members["payload"]["moved"] == {"context_overflow": Number("1")}
+    assert found.members["payload"]["context_overflow"] == Number("1")
+    assert found.members["payload"]["moved"] == {"context_overflow": overflow}
+    told = [item for item in codes(found) if item[0] != "coerced"]
+    assert told == [
+        ("truncated", "/payload/moved/context_overflow"),
+        ("unknown_field", "/payload/context_overflow"),
+    ]
+    names = "".join(f'"k{number:02d}":"\\ud800",' for number in range(34))
+    plain = made(b'{"kind":"x","context":{%s},"payload":{}}' % names[:-1].encode())
+    assert set(plain.members["payload"]) == {"context_overflow"}
+    assert codes(plain)[32:35] == [
+        ("invalid_utf8", "/payload/context_overflow/k32"),
+        ("invalid_utf8", "/payload/context_overflow/k33"),
+        ("truncated", "/payload/context_overflow"),
+    ]
 
 
-def test_nothing_moved_is_lost() -> None:
-    """Where a name is taken, also below `moved`, the value finds another."""
-    found = made({"payload": {"a": 1, "moved": {"a": 2}}, "a": 3})
-    assert json.loads(compact(found.members["payload"])) == {"a": 1, "moved": {"a": 2, "a_2": 3}}
-    found = made({"payload": {"a": 1, "moved": 2}, "a": 3})
-    assert json.loads(compact(found.members["payload"])) == {"a": 1, "moved": {"value": 2, "a": 3}}
+def test_what_is_moved_over_another_value_says_so() -> None:
+    """Below `moved` the later value stays, and what was said of the earlier one goes with it."""
+    found = made(b'{"payload":{"a":1,"moved":{"a":"\\ud800","b":2}},"a":3}')
+    assert json.loads(compact(found.members["payload"])) == {"a": 1, "moved": {"a": 3, "b": 2}}
+    assert codes(found)[:2] == [
+        ("duplicate_key", "/payload/moved/a"),
+        ("moved_to_payload", "/payload/moved/a"),
+    ]
+    found = made(b'{"payload":{"a":1,"moved":["\\ud800"]},"a":3}')
+    payload = json.loads(compact(found.members["payload"]))
+    assert payload == {"a": 1, "moved": {"value": ["\ufffd"], "a": 3}}
+    assert codes(found)[:3] == [
+        ("invalid_utf8", "/payload/moved/value/0"),
+        ("payload_wrapped", "/payload/moved"),
+        ("moved_to_payload", "/payload/moved/a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (b"\xf0\x9f\x98", "\ufffd"),
+        (b"a\xff\xfe", "a\ufffd\ufffd"),
+        (b"\xe2\x82(", "\ufffd("),
+        (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd"),
+        (b"\\udce2\\udc82\\udcac", "\ufffd\ufffd\ufffd"),
+        (b"\\ud83d\\ude00", "\U0001f600"),
+    ],
+)
+def test_each_part_that_is_not_text_is_one_sign(text: bytes, shown: str) -> None:
+    """As Python's decoder divides them; escapes never make text of each other; one warning a string."""
+    found = made(
+        b'{"kind":"x","summary":"s","machine":"m","model":"o","payload":{"t":"%s"}}' % text
+    )
+    assert found.members["payload"] == {"t": shown}
+    told = [item for item in codes(found) if item[0] != "no_schema"]
+    assert told == ([("invalid_utf8", "/payload/t")] if "\ufffd" in shown else [])
 
 
 @pytest.mark.parametrize(
@@ -241,7 +399,7 @@ def test_a_record_filed_again_is_the_same_content(body: dict[str, Any]) -> None:
     )
     again = normalise(compact(once.members))
     assert again.members == once.members and again.content_hash == once.content_hash
-    assert "moved_to_payload" not in {item.code for item in again.warnings}
+    assert not {"moved_to_payload", "coerced", "truncated"} & {item.code for item in again.warnings}
 
 
 @given(BODIES, st.sampled_from(["key", "occurred_at"]), json_trees.TEXTS)
@@ -262,7 +420,7 @@ def many(*forms: str) -> str:
     "members",
     [
         many('"n?":1'),
-        '"context":{' + many('"n?":"1"') + "}",
+        '"context":{' + many('"n?":"\\ud800"') + "}",
         '"payload":{' + many('"n?":1', '"n?":2') + "}",
         '"payload":{' + many('"n?\\ud800":1') + "}",
         '"payload":[' + many('"\\ud800"') + "]",

@@ -163,10 +163,10 @@ ROWS = [
 @pytest.mark.parametrize(
     ("query", "ids"),
     [
-        ([], [5, 3, 2, 1]),
+        ([], [5, 4, 3, 2, 1]),
         ([("kind", "Friction")], [5, 2, 1]),
         ([("kind", "install-check")], [4]),
-        ([("exclude_kind", "friction"), ("exclude_kind", "x")], [3]),
+        ([("exclude_kind", "friction"), ("exclude_kind", "x")], [4, 3]),
         ([("schema_version", "2")], [5]),
         ([("project", "shop"), ("harness", "codex")], [1]),
         ([("model", "o")], [2]),
@@ -178,13 +178,13 @@ ROWS = [
         ([("q", "0% _W")], [2]),
         ([("q", "0%_")], []),
         ([("processed", "true")], [2]),
-        ([("processed", "false")], [5, 3, 1]),
+        ([("processed", "false")], [5, 4, 3, 1]),
         ([("verdict", "fixed")], [2]),
         ([("redacted", "true")], [5]),
         ([("since", "2021-01-01T00:00:00Z"), ("on", "occurred_at")], []),
-        ([("until", "2020-01-01T00:00:00.000001Z"), ("on", "occurred_at")], [3]),
-        ([("since", "2023-11-14T22:13:21Z")], [5, 3, 2]),
-        ([("until", "2023-11-14T22:13:21Z")], [1]),
+        ([("until", "2020-01-01T00:00:00Z"), ("on", "occurred_at")], [3]),
+        ([("since", "2023-11-14T22:13:21Z")], [5, 4, 3, 2]),
+        ([("until", "2023-11-14T22:13:21Z")], [2, 1]),
         ([("limit", "1")], [5]),
     ],
 )
@@ -255,16 +255,14 @@ def test_cursors_visit_every_match_once(
             assert page["total"] == len(expected) and len(page["submissions"]) <= limit
             seen += [record["id"] for record in page["submissions"]]
             assert len(seen) <= len(expected)
-            if ascending:
-                cursor = [("after_id", str(page["next_after_id"]))]
+            forward, back = page["next_after_id"], page["next_before_id"]
+            assert list(page)[2:] == ["total", "has_more", "next_before_id", "next_after_id"]
             if not page["has_more"]:
+                assert (forward, back) == (None, None)
                 break
-            if not ascending:
-                cursor = [("before_id", str(page["next_before_id"]))]
+            assert (back if ascending else forward) is None
+            cursor = [("after_id", str(forward))] if ascending else [("before_id", str(back))]
         assert seen == (expected if ascending else expected[::-1])
-        if ascending:
-            create(service, kind=kind or "a", key="later")
-            assert len(service.list([*query, *cursor]).body["submissions"]) == 1
 
 
 def test_a_mark_is_set_kept_and_taken_back(tmp_path: Path) -> None:
@@ -308,35 +306,57 @@ def test_many_are_marked_at_once(service: Service) -> None:
     assert reply.body == {
         "processed": True,
         "verdict": "fixed",
-        "updated": 2,
-        "unchanged": 1,
+        "updated": [2, 3],
+        "unchanged": [1],
         "not_found": [9],
     }
+    cleared = service.mark_all(b'{"ids":[3,1],"verdict":" ","processed_by":""}').body
+    assert cleared == {"processed": True, "updated": [1, 3], "unchanged": [], "not_found": []}
+    assert "verdict" not in service.get("1").body and "processed_at" in service.get("1").body
+    undone = service.mark_all(b'{"ids":[7,3,2,5],"processed":false}').body
+    assert undone == {"processed": False, "updated": [2, 3], "unchanged": [], "not_found": [5, 7]}
+    again = service.mark_all(b'{"ids":[3,2],"processed":false}').body
+    assert again == {"processed": False, "updated": [], "unchanged": [2, 3], "not_found": []}
+    assert detail(service.mark_all(b'{"ids":[1],"resolution":" "}')) == ("empty", "/resolution")
     assert detail(service.mark_all(b"{}")) == ("required", "/ids")
     assert detail(service.mark_all(b'{"ids":[]}')) == ("out_of_range", "/ids")
     assert detail(service.mark_all(b'{"ids":[0]}')) == ("type_mismatch", "/ids/0")
 
 
 def test_numbers(tmp_path: Path) -> None:
-    """Totals, groups with the rest beyond the top, and weeks that start on a Monday."""
+    """Totals, groups of rows that have every key, what recurs, and weeks that start on a Monday."""
     service, clock = timed(tmp_path)
     for row in ROWS:
         create(service, **row)
         clock.at += 86_400_000_000
     service.mark("1")
-    assert service.stats([]).body == {"total": 4, "unprocessed": 3}
-    found = service.stats([("by", "kind,project"), ("top", "1")]).body
-    assert (
-        found["groups"] == [{"kind": "friction", "project": "shop", "count": 2}]
-        and found["other"] == 2
-    )
-    assert service.stats([("by", "kind"), ("kind", "note")]).body["groups"] == [
-        {"kind": "note", "count": 1}
+    service.redact("2")
+    plain = {"total": 5, "open": 4, "processed": 1, "redacted": 1, "recurring": []}
+    assert service.stats([]).body == plain
+    found = service.stats([("by", "kind,project")]).body["groups"]
+    assert found == [
+        {"keys": {"kind": "friction", "project": "shop"}, "total": 2, "open": 1, "processed": 1},
+        {"keys": {"kind": "note", "project": "api"}, "total": 1, "open": 1, "processed": 0},
     ]
-    days = service.stats([("bucket", "day")]).body["buckets"]
-    assert days[0] == {"start": "2023-11-14T00:00:00.000000Z", "count": 1}
-    weeks = service.stats([("bucket", "week")]).body["buckets"]
-    assert [(week["start"][:10], week["count"]) for week in weeks] == [("2023-11-13", 4)]
+    days = service.stats([("bucket", "day")]).body["series"]
+    assert days[:2] == [
+        {"bucket": "2023-11-14", "total": 1, "open": 0},
+        {"bucket": "2023-11-15", "total": 1, "open": 1},
+    ]
+    weeks = service.stats([("bucket", "week")]).body["series"]
+    assert weeks == [{"bucket": "2023-11-13", "total": 5, "open": 4}]
+    clock.at += 86_400_000_000
+    newest = create(service, **ROWS[0])
+    (again,) = service.stats([("top", "3")]).body["recurring"]
+    assert again == {
+        "content_hash": newest["content_hash"],
+        "count": 2,
+        "first_id": 1,
+        "last_id": 6,
+        "kind": "friction",
+        "project": "shop",
+    }
+    assert service.stats([("top", "0")]).body["recurring"] == []
     assert detail(service.stats([("by", "kind,nope")])) == ("out_of_range", "?by")
     assert detail(service.stats([("by", "kind,model,project,origin")])) == ("out_of_range", "?by")
 
@@ -359,13 +379,40 @@ def test_an_export_taken_elsewhere_is_the_same_again(tmp_path: Path) -> None:
     create(target, key="first")
     before = exported(source)
     reply = target.import_(before)
-    assert reply.body == {"imported": 6, "skipped": 0, "conflicts": 0, "first_id": 2, "last_id": 7}
-    assert target.import_(before).body == {"imported": 0, "skipped": 6, "conflicts": 0}
+    warned = reply.body.pop("warnings")
+    assert {each["line"] for each in warned} == {3, 4, 5, 6, 7}  # the tombstone has none
+    assert list(warned[0]) == ["line", "code", "pointer", "message"]
+    assert reply.body == {"imported": 6, "skipped": 0, "conflicts": [], "first_id": 2, "last_id": 7}
+    again = target.import_(before).body
+    assert again == {"imported": 0, "skipped": 6, "conflicts": [], "warnings": warned}
     ours, theirs = (
         [re.sub(rb'^\{"id":\d+,', b"", line) for line in exported(each).split(b"\n")[1:-2]]
         for each in (source, target)
     )
     assert theirs[1:] == ours
+
+
+def test_an_export_is_narrowed_as_its_header_says(tmp_path: Path) -> None:
+    """By kind, time, id and number; the client's own test reports are carried like all others."""
+    service, clock = timed(tmp_path)
+    for number in range(4):
+        create(service, kind=["a", "install-check"][number % 2], key=str(number))
+        clock.at += 1_000_000
+    for query, header, ids in (
+        ([], {}, [1, 2, 3, 4]),
+        ([("kind", "A")], {"kind": "a"}, [1, 3]),
+        ([("after_id", "2")], {"after_id": 2}, [3, 4]),
+        ([("since", "2023-11-14T22:13:22Z")], {"since": "2023-11-14T22:13:22.000000Z"}, [3, 4]),
+        ([("limit", "3")], {}, [1, 2, 3]),
+    ):
+        text = service.export(query).text
+        assert text is not None
+        found = [json.loads(line) for line in text.splitlines()]
+        unset = {"kind": None, "since": None, "after_id": None}
+        shown = {name: found[0][name] for name in unset}
+        assert shown == {**unset, **header}
+        assert [record["id"] for record in found[1:-1]] == ids
+    assert detail(service.export([("limit", "501")])) == ("out_of_range", "?limit")
 
 
 def test_the_deepest_body_is_kept_and_carried(tmp_path: Path) -> None:
@@ -387,12 +434,14 @@ def test_a_key_that_is_taken_is_a_conflict(tmp_path: Path) -> None:
     create(source, key="k", summary="theirs")
     create(source, key="l")
     create(target, key="k", summary="ours")
+    create(source, key="m", summary="alike")
+    create(target, key="m", summary="alike")
     body = target.import_(exported(source)).body
-    assert (body["imported"], body["conflicts"], body["warnings"][0]["code"]) == (
-        1,
-        1,
-        "key_reused",
-    )
+    uid = source.get("1").body["uid"]
+    assert (body["imported"], body["skipped"]) == (1, 2)
+    assert body["conflicts"] == [
+        {"line": 2, "uid": uid, "existing_id": 1, "reason": "key_mismatch"}
+    ]
 
 
 def test_a_damaged_export_imports_nothing(tmp_path: Path) -> None:
@@ -405,7 +454,7 @@ def test_a_damaged_export_imports_nothing(tmp_path: Path) -> None:
     wrong = [
         whole[:-1],
         whole.replace(b"one two", b"one too"),
-        whole.replace(b'"format":2', b'"format":3'),
+        whole.replace(b'"export_format":2', b'"export_format":3'),
         b"",
         b"\n\n\n",
     ]

@@ -88,7 +88,7 @@ class NeverRepeats(SqliteSubmissions):
 
 class ShowsHidden(SqliteSubmissions):
     def page(self, filters: Filters, page: Page) -> FoundPage:
-        return super().page(evolve(filters, hidden=True), page)
+        return super().page(evolve(filters, exclude_kind=()), page)
 
 
 class AlwaysMore(SqliteSubmissions):
@@ -103,16 +103,20 @@ class CountsThePage(SqliteSubmissions):
 
 
 class GroupsByName(SqliteSubmissions):
-    def counts(self, filters: Filters, groups: Sequence[str] = (), bucket: str = "") -> Counts:
-        found = super().counts(filters, groups, bucket)
+    def counts(
+        self, filters: Filters, groups: Sequence[str] = (), bucket: str = "", top: int = 0
+    ) -> Counts:
+        found = super().counts(filters, groups, bucket, top)
         return evolve(found, groups=sorted(found.groups, key=str))
 
 
 class WeeksFromThursday(SqliteSubmissions):
-    def counts(self, filters: Filters, groups: Sequence[str] = (), bucket: str = "") -> Counts:
-        found = super().counts(filters, groups, bucket)
+    def counts(
+        self, filters: Filters, groups: Sequence[str] = (), bucket: str = "", top: int = 0
+    ) -> Counts:
+        found = super().counts(filters, groups, bucket, top)
         later = 3 * 86_400_000_000 if bucket == "week" else 0
-        return evolve(found, buckets=[(start + later, count) for start, count in found.buckets])
+        return evolve(found, series=[(start + later, *rest) for start, *rest in found.series])
 
 
 class MarksAgain(SqliteSubmissions):

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+import tracemalloc
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
@@ -57,6 +58,7 @@ TABLE = {
     },
     "later-120": ("spool", "server_503", WAITS),
     "later-days": ("spool", "server_503", WAITS),
+    "wait-120": ("spool", "rate_limited", WAITS),
     "later-now": ("spool", "server_503", WAITS),
     "later-date": ("spool", "server_503", WAITS),
     "later-odd": ("spool", "rate_limited", WAITS),
@@ -67,6 +69,9 @@ TABLE = {
     "cut-short": ("spool", "network", WAITS, STOPS),
     "garbage": ("spool", "network", WAITS, STOPS),
     "echo": ("reject", "rejected"),
+    "empties": ("spool", "malformed_response", WAITS),
+    "many-values": ("spool", "malformed_response", WAITS),
+    "many-levels": ("spool", "malformed_response", WAITS),
 }
 
 
@@ -103,6 +108,34 @@ def test_each_answer_over_a_socket(
     assert (verdict.waits, verdict.stops) == (WAITS in more, STOPS in more)
     assert len(server.requests) == 1 and server.requests[0].body == BODY
     assert time.monotonic() - started < 5
+
+
+def test_answer_is_bounded_before_it_is_built(server: Any) -> None:
+    """Forty megabytes of empty arrays are not read, and what fits in a megabyte makes no large tree."""
+    tracemalloc.start()
+    try:
+        for answer in ("empties", "many-values", "many-levels"):
+            assert remote(server, answer).send(NOTE).body is None
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_report_may_be_answered_with_as_much_as_it_holds(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record comes back, and a warning or two for each of its values: no answer is too large for its own report."""
+    monkeypatch.setattr(client_module, "VALUES", 300)
+    monkeypatch.setattr(client_module, "ORDINARY", 1000)
+    many = b",".join(b'"m%d":%d' % (n, n) for n in range(300))
+    deep = b"[" * 500 + b"]" * 500
+    for data in (
+        b'{"kind":"note","key":"k",%s}' % many,
+        b'{"kind":"note","key":"d","x":%s}' % deep,
+    ):
+        reply = remote(server).send(Body.of(data))
+        assert (reply.status, reply.ok) == (201, True) and reply.body is not None
+        assert reply.body["submission"]["kind"] == "note"
 
 
 def test_request_has_both_forms_of_the_key_and_nothing_of_the_user(server: Any) -> None:

@@ -63,7 +63,7 @@ def test_a_report_is_shown_by_id_and_by_uid(filed: Any) -> None:
 
 
 def test_reports_are_processed_and_taken_back(filed: Any) -> None:
-    """A mark shows in the list; all that are named are marked or none."""
+    """A mark shows in the list; a name that is not there is named and stops nothing."""
     assert (
         filed.call("processed", "1", "2", "--verdict", "fixed", "--ref", "abc", "--by", "me").text
         == "2 processed, 0 unchanged\n"
@@ -75,10 +75,15 @@ def test_reports_are_processed_and_taken_back(filed: Any) -> None:
     assert "fixed" in filed.call("list", "--verdict", "fixed").text
     assert (
         filed.call("processed", "1", "--undo", "--json").text
-        == '{"processed":false,"updated":1,"unchanged":0,"not_found":[]}\n'
+        == '{"processed":false,"updated":[1],"unchanged":[],"not_found":[]}\n'
     )
-    assert filed.call("processed", "1", "99").status == 1
-    assert ids(filed.call("list", "--processed")) == ["2"]
+    partly = filed.call("processed", "1", "99", "0x")
+    assert (partly.status, partly.text) == (1, "1 processed, 0 unchanged\n")
+    assert [line for line in partly.err.splitlines() if "99" in line or "0x" in line] == [
+        f"agentfeedback processed: there is no report {name}; agentfeedback list shows them."
+        for name in ("0x", "99")
+    ]
+    assert ids(filed.call("list", "--processed")) == ["2", "1"]
     assert filed.call("processed", "1", "--verdict", "Not A Token").status == 2
 
 
@@ -91,10 +96,21 @@ def test_redacting_needs_a_word(filed: Any) -> None:
 
 
 def test_numbers_are_tables(filed: Any) -> None:
-    """Totals, groups and buckets."""
+    """Totals, groups, days, and what was filed more than once; the client's own test reports do not count."""
+    filed.submit("friction", "--summary", "one", "--category", "docs", "--key", "k9")
+    filed.submit("install-check", "--stdin", stdin=b"{}")
+    filed.call("redact", "2", "--yes")
     out = filed.call("stats", "--by", "kind,category", "--bucket", "day", "--top", "1").text
-    assert out.startswith("3 filed, 3 not processed\n") and "(other)" in out
-    assert json.loads(filed.call("stats", "--json").text) == {"total": 3, "unprocessed": 3}
+    head, groups, days, recurring = out.split("\n\n")
+    assert head == "4 filed, 4 not processed"
+    assert groups.splitlines()[1].split() == ["friction", "docs", "2", "2"]
+    assert days.splitlines()[1].split()[1:] == ["4", "4"]
+    assert recurring.splitlines()[1].split() == ["2", "1-4", "friction", "shop", "one"]
+    found = json.loads(filed.call("stats", "--json", "--top", "0").text)
+    assert found == {"total": 4, "open": 4, "processed": 0, "redacted": 1, "recurring": []}
+    assert json.loads(filed.call("stats", "--json", "--kind", "install-check").text)["total"] == 1
+    assert ids(filed.call("list")) == ["4", "3", "2", "1"]
+    assert ids(filed.call("list", "--kind", "install-check")) == ["5"]
 
 
 def test_reports_are_carried_to_another_home(filed: Any, tmp_path: Any) -> None:
@@ -109,9 +125,28 @@ def test_reports_are_carried_to_another_home(filed: Any, tmp_path: Any) -> None:
         filed.call("import", "-", stdin=file.read_bytes(), **elsewhere).text
         == "0 imported, 3 here already\n"
     )
-    assert filed.call("export", "--kind", "note", **elsewhere).text.count('"kind":"note"') == 1
+    notes = filed.call("export", "--kind", "note", **elsewhere).text.splitlines()
+    assert [json.loads(line)["kind"] for line in notes[:-1]] == ["note", "note"]
     file.write_bytes(file.read_bytes()[:-5])
-    assert filed.call("import", str(file)).status == 1
+    broken = filed.call("import", str(file))
+    assert broken.status == 1 and "line 5 of the export" in broken.err
+
+
+def test_a_conflict_is_named_and_no_failure(filed: Any, tmp_path: Any) -> None:
+    """Where a key names other content, the line, the uid and the report that has it."""
+    file = tmp_path / "reports.ndjson"
+    filed.call("export", "--output", str(file))
+    elsewhere = {"XDG_DATA_HOME": str(tmp_path / "other")}
+    filed.call("submit", "friction", "--summary", "other", "--key", "k2", **elsewhere)
+    taken = filed.call("import", str(file), "--json", **elsewhere)
+    (conflict,) = json.loads(taken.text)["conflicts"]
+    assert taken.status == 0 and (conflict["line"], conflict["existing_id"]) == (3, 1)
+    assert taken.err == (
+        f"agentfeedback import: line 3: {conflict['uid']} was not imported, its key is that of"
+        " other content: report 1.\n"
+    )
+    again = filed.call("import", str(file), **elsewhere)
+    assert (again.status, again.text) == (0, "0 imported, 3 here already\n")
 
 
 @pytest.mark.parametrize(

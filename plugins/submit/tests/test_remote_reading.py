@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.foundation.json_text import parse
-from agentfeedback_submissions import queries
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submit.remote.api import RemoteApi
 
@@ -69,14 +69,11 @@ def test_server_is_read_as_this_machine_is(both: Any, server: Any) -> None:
         assert here.err == there.err, words
 
 
-def test_export_and_import_carry_everything(
-    both: Any, server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Page by page, with the records as they are; into a server too, all or nothing."""
-    monkeypatch.setattr(queries, "PAGE", 2)
+def test_export_and_import_carry_everything(both: Any, server: Any, tmp_path: Path) -> None:
+    """In one stream, byte for byte as the server writes it; into a server too, all or nothing."""
     records = [json.loads(line) for line in both.call("export").text.splitlines()[1:-1]]
     result = both.call("export", "--server", server.url)
-    assert result.status == 0 and len(server.requests) == 3
+    assert result.status == 0 and len(server.requests) == 1
     assert [json.loads(line) for line in result.text.splitlines()[1:-1]] == records and len(
         records
     ) == 4
@@ -84,6 +81,7 @@ def test_export_and_import_carry_everything(
         "export", "--kind", "friction", "--after", "1", "--since", "1h", "--server", server.url
     )
     assert [json.loads(line)["id"] for line in only.text.splitlines()[1:-1]] == [3]
+    assert '"kind":"friction"' in only.text.splitlines()[0]
     path = tmp_path / "more.ndjson"
     path.write_text(result.text)
     assert (
@@ -132,6 +130,82 @@ def test_answer_that_is_none_of_the_api_is_one_error(
         assert server.key not in line and "IOSFODNN7" not in line and "\x1b" not in line
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("status-401", "@ refuses the key (401); correct api_key or AGENT_FEEDBACK_API_KEY."),
+        ("status-403", "@ refuses the key (403); correct api_key or AGENT_FEEDBACK_API_KEY."),
+        (
+            "status-404",
+            "@ is not an agentfeedback server (404); correct url or AGENT_FEEDBACK_URL.",
+        ),
+        (
+            "status-405",
+            "@ is not an agentfeedback server (405); correct url or AGENT_FEEDBACK_URL.",
+        ),
+        ("moved-302", "@ is not an agentfeedback server (302); correct url or AGENT_FEEDBACK_URL."),
+        ("status-429", "@ asks to wait; try again later."),
+        ("status-503", "@ fails (503); try again later."),
+        ("closed", "@ cannot be reached (network); check the network and the url, or use --local."),
+        ("status-400", "it is so."),
+    ],
+)
+def test_what_is_said_of_a_server_names_the_remedy(
+    machine: Any, server: Any, answer: str, said: str
+) -> None:
+    """The url, what it answered, and what to do."""
+    machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
+    url = f"{server.url}/{answer}"
+    for words in (("list",), ("show", "1"), ("stats",), ("export",), ("processed", "1")):
+        result = machine.call(*words, "--server", url)
+        assert result.status == 1
+        assert result.err == f"agentfeedback {words[0]}: {said}\n".replace("@", url)
+
+
+def test_wait_that_is_asked_for_is_told(machine: Any, server: Any) -> None:
+    """With the time after which to try again."""
+    machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
+    before = time.strftime("%Y-%m-%dT", time.gmtime(time.time() + 120))
+    err = machine.call("list", "--server", f"{server.url}/wait-120").err
+    assert f"asks to wait; try again after {before}" in err
+
+
+def test_report_that_is_not_there_is_told_apart_from_a_wrong_url(both: Any, server: Any) -> None:
+    """In either mode the same sentence."""
+    for words in (("show", "9"), ("redact", "9", "--yes"), ("processed", "9")):
+        here, there = both.call(*words), both.call(*words, "--server", server.url)
+        assert here.err == there.err
+        assert "there is no report 9; agentfeedback list shows them." in there.err
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "no trailer"])
+def test_export_that_is_not_whole_fails(
+    both: Any, server: Any, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is missing or changed on the way: exit 1, and no file is left."""
+    whole = server.service.export([]).text
+    broken = {
+        "cut": whole[:-40],
+        "changed": whole.replace(b'"s1"', b'"s2"'),
+        "no trailer": b"\n".join(whole.split(b"\n")[:-2]) + b"\n",
+    }[damage]
+    answer = ApiResponse(200, None, text=broken)
+    monkeypatch.setattr(server.service, "export", lambda query: answer)
+    path = tmp_path / "all.ndjson"
+    result = both.call("export", "--output", str(path), "--server", server.url)
+    assert result.status == 1 and "is not whole" in result.err
+    assert not path.exists()
+
+
+def test_answer_that_does_not_name_each_report_once_is_refused(machine: Any, server: Any) -> None:
+    """A mark that is not confirmed for each of its reports is not said to be done."""
+    body = b'{"processed":true,"updated":[1],"unchanged":[],"not_found":[]}'
+    assert api(body).mark_all(b'{"ids":[1]}').body["updated"] == [1]
+    for ids in (b"[1,2]", b"[2]"):
+        with pytest.raises(AgentFeedbackError, match="does not name each report"):
+            api(body).mark_all(b'{"ids":%s}' % ids)
+
+
 def test_uid_is_not_asked_of_a_server(machine: Any, server: Any) -> None:
     """It knows reports by id."""
     machine.environ["AGENT_FEEDBACK_API_KEY"] = server.key
@@ -148,6 +222,9 @@ class Answers:
     def ask(self, method: str, path: str, **more: Any) -> ApiResponse:
         return self.reply
 
+    def without_key(self, tree: Any) -> Any:
+        return tree
+
 
 def api(body: bytes) -> RemoteApi:
     client: Any = Answers(body)
@@ -159,10 +236,12 @@ PAGE = b'{"submissions":[%s],"total":1,"limit":50,"has_more":false,"later":1e3}'
 
 
 def test_cursor_that_does_not_go_on_is_null_or_not_there() -> None:
-    """Both say the same; members of a later version and spelled numbers are printed as they came."""
-    found = api(PAGE).list([])
+    """Both say the same and are shown as null; members of a later version and numbers are printed as they came."""
     nulls = PAGE[:-1] + b',"next_before_id":null,"next_after_id":null}'
-    assert api(nulls).list([]).encoded() == found.encoded() == PAGE
+    assert api(nulls).list([]).encoded() == api(PAGE).list([]).encoded() == nulls
+    more = PAGE.replace(b'"has_more":false', b'"has_more":true,"next_before_id":1')
+    assert api(more).list([]).body["next_before_id"] == 1
+    assert api(more).list([]).body["next_after_id"] is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ nothing else.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from typing import Any, NoReturn
@@ -57,10 +58,10 @@ class Document:
 def parse(data: bytes, *, depth: int = MAX_DEPTH) -> Document:
     """Read one JSON value, nested at most `depth` levels.
 
-    Of members with one name the last counts. Invalid UTF-8 and unpaired surrogate escapes inside
-    strings become U+FFFD. Raises `NotJson`.
+    Of members with one name the last counts. Inside strings each maximal ill-formed part of UTF-8
+    and each unpaired surrogate escape becomes one U+FFFD. Raises `NotJson`.
     """
-    text = _decoded(data, depth)
+    text = _decoded(data, depth, _MEND)
     if _clean(text):
         try:
             return Document(_decode(_PLAIN, text))
@@ -69,6 +70,31 @@ def parse(data: bytes, *, depth: int = MAX_DEPTH) -> Document:
     document = Document(None)
     document.value = _mend(_decode(_PAIRS, text), (), document)
     return document
+
+
+def bounded(data: bytes, values: int, depth: int) -> bool:
+    """Whether a JSON text holds at most so many values and levels, found without building any of them.
+
+    Of what is not JSON the answer means nothing. Stops at the first excess.
+    """
+    count, level = 1, 0
+    for match in _TOKENS.finditer(data):
+        token = match[0][:1]
+        if token == b",":
+            count += 1
+        elif token in (b"{", b"["):
+            level += 1
+            if level > depth:
+                return False
+            if match[1] is None:
+                count += 1
+            else:
+                level -= 1
+        elif token in (b"}", b"]"):
+            level -= 1
+        if count > values:
+            break
+    return count <= values
 
 
 def members(data: bytes, *, depth: int = MAX_DEPTH) -> list[tuple[str, str]] | None:
@@ -102,8 +128,8 @@ def pointer(path: Path) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def _decoded(data: bytes, most: int) -> str:
-    text = data.decode("utf-8", "surrogateescape")
+def _decoded(data: bytes, most: int, errors: str = "surrogateescape") -> str:
+    text = data.decode("utf-8", errors)
     depth = 0
     for match in _BRACKETS.finditer(text):
         bracket = match[0]
@@ -194,9 +220,18 @@ def _space(text: str, at: int) -> int:
     return match.end() if match else at
 
 
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    """Stand an unpaired surrogate in for what is not UTF-8: no text that is has one."""
+    assert isinstance(error, UnicodeDecodeError)
+    return "\udfff", error.end
+
+
+_MEND = "agentfeedback-mend"
+codecs.register_error(_MEND, _mark)
 _SPACE = re.compile(r"[ \t\n\r]*")
 # The closing quote is optional, so that a text without one is still scanned once only.
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{][ \t\n\r]*+([\]}])?|[\]},]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _PLAIN = json.JSONDecoder(

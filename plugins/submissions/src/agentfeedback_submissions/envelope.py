@@ -12,7 +12,7 @@ from typing import Any
 from attrs import define
 
 from agentfeedback.foundation.canonical import canonical
-from agentfeedback.foundation.json_text import NotJson, Number, Path, parse
+from agentfeedback.foundation.json_text import Document, NotJson, Number, Path, parse
 from agentfeedback.scrub import cut
 from agentfeedback_submissions import kinds
 from agentfeedback_submissions.texts import microseconds, one_line, time_form, token, trimmed
@@ -75,6 +75,11 @@ def normalise(body: bytes) -> Normalised:
         raise EnvelopeRefused(400, "bad_request", f"the body is refused: {error}") from None
     if not isinstance(document.value, dict):
         raise EnvelopeRefused(400, "bad_request", "the body is not a JSON object")
+    return envelope_of(document)
+
+
+def envelope_of(document: Document) -> Normalised:
+    """The envelope of an object that was read; its tree is taken apart."""
     warnings = WarningList()
     for path in document.mended:
         warnings.add(
@@ -95,17 +100,21 @@ class _Envelope:
         self.payload: dict[str, Any] = {}
         self.context: dict[str, Any] = {}
         self.occurred_at: int | None = None
+        #: Members of the payload that these rules put there: no guide warns of them.
+        self.placed: set[str] = set()
 
     def normalised(self) -> Normalised:
         self._drop_nulls()
         self._payload()
-        self._kind_and_version()
+        named = self._kind()
+        self._version()
         self._texts()
         self._context()
         self._occurred_at()
         self._cap_context()
         self.record["payload"] = self.payload
-        kinds.check(self.record, self.warnings)
+        if named:
+            kinds.check(self.record, self.warnings, self.placed)
         for name in RECOMMENDED:
             if name not in self.record:
                 self.warnings.add("missing_recommended", (name,), f"{name} is recommended")
@@ -113,9 +122,11 @@ class _Envelope:
         return Normalised(ordered, self.occurred_at, content_hash(ordered), self.warnings.all())
 
     def _drop_nulls(self) -> None:
-        for name in [name for name, value in self.given.items() if value is None]:
-            del self.given[name]
-            self.warnings.add("coerced", (name,), "null counts as absent")
+        for name in MEMBERS:
+            if name in self.given and self.given[name] is None:
+                del self.given[name]
+                if name != "kind":  # what is said of a missing kind says it all
+                    self.warnings.add("coerced", (name,), "null counts as absent")
 
     def _payload(self) -> None:
         inferred = "payload" not in self.given
@@ -124,41 +135,48 @@ class _Envelope:
             self.payload = payload
         else:
             self.payload = {"value": payload}
+            self.placed.add("value")
             self.warnings.moved(("payload",), ("payload", "value"))
             self.warnings.add(
-                "payload_wrapped",
-                ("payload", "value"),
-                "a payload that is not an object was wrapped",
+                "payload_wrapped", ("payload",), "a payload that is not an object was wrapped"
             )
         for name in sorted(name for name in self.given if name not in MEMBERS):
-            path = self._move((name,), name, self.given.pop(name))
+            path = self._move(name, self.given.pop(name))
+            self.warnings.moved((name,), path)
             self.warnings.add(
                 "moved_to_payload", path, f"{name} is not a member of the envelope and was moved"
             )
         if inferred:
             self.warnings.add("payload_inferred", ("payload",), "there was no payload")
 
-    def _kind_and_version(self) -> None:
-        kind = self.given.get("kind", "")
-        if isinstance(kind, str) and not token(kind):
-            self.given["kind"] = "unknown"
-            self.warnings.add("missing_kind", ("kind",), "no kind is given; it is unknown")
-        version = self.given.pop("schema_version", None)
-        number = _version(version)
-        self.record["schema_version"] = number or 1
-        if number is None:
-            self.warnings.add(
-                "schema_version_defaulted", ("schema_version",), "no version is given; it is 1"
-            )
+    def _kind(self) -> bool:
+        """Settle the kind; whether one was given."""
+        kind = self.given.get("kind")
+        if isinstance(kind, str) and token(kind):
+            return True
+        self.given["kind"] = "unknown"
+        self.warnings.replaced(("kind",))
+        self.warnings.add("missing_kind", ("kind",), "no kind is given; it is unknown")
+        return False
+
+    def _version(self) -> None:
+        self.record["schema_version"] = 1
+        if "schema_version" not in self.given:
+            return
+        number = _version(self.given.pop("schema_version"))
+        if number is not None:
+            self.record["schema_version"] = number
+            return
+        self.warnings.became_text(("schema_version",))
+        self.warnings.add(
+            "schema_version_defaulted", ("schema_version",), "it is not a version; it is 1"
+        )
 
     def _texts(self) -> None:
         for name in TEXTS:
             if name not in self.given:
                 continue
-            value = self.given.pop(name)
-            if not isinstance(value, str):
-                value = canonical(value).decode()
-                self.warnings.add("coerced", (name,), f"{name} is not a string and was made one")
+            value = self._text(self.given.pop(name), (name,))
             value = token(value) if name in ("kind", "harness") else trimmed(value)
             if name == "summary":
                 value = one_line(value)
@@ -172,7 +190,8 @@ class _Envelope:
         if isinstance(context, dict):
             self.context = context
             return
-        path = self._move(("context",), "context_raw", context)
+        path = self._move("context_raw", context)
+        self.warnings.moved(("context",), path)
         self.warnings.add("moved_to_payload", path, "a context that is not an object was moved")
 
     def _occurred_at(self) -> None:
@@ -183,73 +202,66 @@ class _Envelope:
         if self.occurred_at is not None:
             self.record["occurred_at"] = time_form(self.occurred_at)
             return
-        self.context["occurred_at_raw"] = text
         path = ("context", "occurred_at_raw")
+        if "occurred_at_raw" in self.context:
+            self._replaced(path)
+        self.context["occurred_at_raw"] = text
         self.warnings.moved(("occurred_at",), path)
         self.warnings.add("invalid_format", path, "occurred_at is not an RFC 3339 time")
 
     def _cap_context(self) -> None:
-        kept: dict[str, str] = {}
-        for name in sorted(self.context):
-            value = self.context[name]
+        names = sorted(self.context)
+        kept = {}
+        for name in names[:CONTEXT_ENTRIES]:
             path = ("context", name)
-            if value is None:
-                self.warnings.add("coerced", path, "null counts as absent")
-                continue
-            if value == "":
-                continue
-            if len(kept) == CONTEXT_ENTRIES:
-                self._overflow(name, value)
-                continue
-            if not isinstance(value, str):
-                value = canonical(value).decode()
-                self.warnings.add("coerced", path, "the value is not a string and was made one")
-            kept[name] = self._cut(value, CONTEXT_BYTES, path)
+            kept[name] = self._cut(self._text(self.context[name], path), CONTEXT_BYTES, path)
         if kept:
             self.record["context"] = kept
+        if over := names[CONTEXT_ENTRIES:]:
+            place = self._move("context_overflow", {name: self.context[name] for name in over})
+            for name in over:
+                self.warnings.moved(("context", name), (*place, name))
+            message = f"the context has more than {CONTEXT_ENTRIES} entries"
+            self.warnings.add("truncated", place, message)
 
-    def _overflow(self, name: str, value: Any) -> None:
-        overflow = self.payload.get(_OVERFLOW)
-        if not isinstance(overflow, _Overflow):
-            if _OVERFLOW in self.payload:
-                self._move(("payload", _OVERFLOW), _OVERFLOW, overflow)
-            overflow = self.payload[_OVERFLOW] = _Overflow()
-        overflow[name] = value
-        path = ("payload", _OVERFLOW, name)
-        self.warnings.moved(("context", name), path)
-        self.warnings.add(
-            "moved_to_payload", path, f"the context has more than {CONTEXT_ENTRIES} entries"
-        )
-
-    def _move(self, old: Path, name: str, value: Any) -> Path:
-        """Put a value into the payload under a name, or under `moved` where the name is taken."""
-        path: Path = ("payload", name)
-        place = self.payload
-        if name in place:
-            moved = place.setdefault("moved", {})
-            if not isinstance(moved, dict):
-                moved = place["moved"] = {"value": moved}
-                self.warnings.moved(("payload", "moved"), ("payload", "moved", "value"))
-            place, unique, number = moved, name, 2
-            while unique in place:
-                unique, number = f"{name}_{number}", number + 1
-            name, path = unique, ("payload", "moved", unique)
-        place[name] = value
-        self.warnings.moved(old, path)
+    def _move(self, name: str, value: Any) -> Path:
+        """Put a value into the payload under a name, or into its `moved` where the name is taken."""
+        if name not in self.payload:
+            self.payload[name] = value
+            self.placed.add(name)
+            return ("payload", name)
+        if "moved" not in self.payload:
+            self.payload["moved"] = {}
+            self.placed.add("moved")
+        moved = self.payload["moved"]
+        if not isinstance(moved, dict):
+            self.payload["moved"] = moved = {"value": moved}
+            self.warnings.moved(("payload", "moved"), ("payload", "moved", "value"))
+            self.warnings.add(
+                "payload_wrapped", ("payload", "moved"), "what is not an object was wrapped"
+            )
+        path: Path = ("payload", "moved", name)
+        if name in moved:
+            self._replaced(path)
+        moved[name] = value
         return path
+
+    def _replaced(self, path: Path) -> None:
+        self.warnings.replaced(path)
+        self.warnings.add("duplicate_key", path, "the value that was here was replaced")
+
+    def _text(self, value: Any, path: Path) -> str:
+        if isinstance(value, str):
+            return value
+        self.warnings.became_text(path)
+        self.warnings.add("coerced", path, "it is not a string and was made one")
+        return canonical(value).decode()
 
     def _cut(self, text: str, limit: int, path: Path) -> str:
         kept = cut(text, limit)
         if kept != text:
             self.warnings.add("truncated", path, f"more than {limit} bytes were cut off")
         return kept
-
-
-class _Overflow(dict[str, Any]):
-    """The context entries beyond the cap; a class of its own sets it apart from a member of that name."""
-
-
-_OVERFLOW = "context_overflow"
 
 
 def _version(value: Any) -> int | None:

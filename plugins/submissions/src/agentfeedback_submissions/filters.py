@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from agentfeedback_submissions.kinds import HIDDEN
-
 #: Filters that compare one column with one text.
 EQUAL = (
     "key",
@@ -42,9 +40,8 @@ class Filters:
     """Which rows match: those that meet every member that is set.
 
     `equal` are texts by name, each one of `EQUAL`: a column, or a member of the payload or context.
-    `since` (included) and `until` (not included) are unix microseconds of the column `on`, one of
-    `TIMES`. `q` is a text in the summary or the payload's JSON, without regard to case in ASCII. A
-    client's own test reports match only where `hidden` says so, or where their kind is asked for.
+    `since` and `until` (both included) are unix microseconds of the column `on`, one of `TIMES`.
+    `q` is a text in the summary or the payload's JSON, without regard to case in ASCII.
     """
 
     equal: dict[str, str]
@@ -56,10 +53,3 @@ class Filters:
     until: int | None = None
     on: str = "created_at"
     q: str = ""
-    hidden: bool = False
-
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """The kinds that do not match, those that are hidden by default among them."""
-        hidden = () if self.hidden or self.equal.get("kind") == HIDDEN else (HIDDEN,)
-        return (*self.exclude_kind, *hidden)

@@ -1,30 +1,39 @@
-"""The shipped kinds and what their guides say of a payload: warnings only, nothing is changed. Pure.
+"""The shipped kinds and what their guides say of a payload: warnings only, nothing is refused. Pure.
 
 A kind without a guide is stored all the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
-from agentfeedback.foundation.json_text import Path
+from agentfeedback.foundation.json_text import Number, Path
 from agentfeedback_submissions.texts import token
 from agentfeedback_submissions.warning import WarningList
 
-#: Written by a self-test of the client; left out of lists and numbers unless it is asked for.
+#: Written by a self-test of the client. Commands and tools leave it out of lists and numbers, unless a kind is named.
 HIDDEN = "install-check"
 
 
 @frozen
 class Member:
-    """One member of a payload. `limit` is in bytes of UTF-8, 0 for none; `items` are those of objects in an array."""
+    """One member of a payload.
 
-    type: Literal["text", "token", "word", "objects"] = "text"
+    `limit` is in bytes of UTF-8, 0 for none, and a `token` has at least one. `least` and `most` bound
+    a number, or how many items an array of `objects` has. `items` are the members of an object, or
+    of each object of an array; `recommended` are those of them that should not be missing.
+    """
+
+    type: Literal["text", "token", "word", "number", "integer", "object", "objects"] = "text"
     limit: int = 0
+    least: int | None = None
+    most: int | None = None
     words: tuple[str, ...] = ()
-    items: dict[str, Member] | None = None
+    items: dict[str, Member] = field(factory=dict)
+    recommended: tuple[str, ...] = ()
     #: A member of the items that no two of them may share.
     unique: str = ""
     about: str = ""
@@ -32,13 +41,12 @@ class Member:
 
 @frozen
 class Guide:
-    """What a payload of one kind and version holds. An `open` one may hold anything else beside it."""
+    """What a payload of one kind and version holds."""
 
     kind: str
     version: int
     members: dict[str, Member]
     recommended: tuple[str, ...] = ()
-    open: bool = False
 
 
 _EVIDENCE = {name: Member() for name in ("tool", "command", "error", "count", "at", "span")}
@@ -58,24 +66,59 @@ FRICTION = Guide(
     },
     recommended=("category", "details"),
 )
+_COUNT = Member("integer", least=0)
+_REVIEWER = {
+    "slot": Member(limit=200),
+    "model": Member(limit=200),
+    "status": Member(limit=200),
+    "duration_s": Member("number", least=0),
+    "bytes": _COUNT,
+    "valid": _COUNT,
+    "invalid": _COUNT,
+    "output": Member(),
+    "score": Member("number", least=1, most=5),
+    "note": Member(limit=4000),
+}
 REVIEW = Guide(
     "review",
     1,
-    {"findings": Member("objects", unique="id", about="what the review found")},
-    open=True,
+    {
+        "skill": Member(limit=200, about="what was followed"),
+        "prompt": Member(about="what the reviewers were asked"),
+        "target": Member(
+            "object",
+            items={"ref": Member(), "pr": Member(), "diff_sha": Member()},
+            about="what was reviewed",
+        ),
+        "grader": Member(
+            "object", items={"model": Member(), "session": Member()}, about="who gave the scores"
+        ),
+        "reviewers": Member(
+            "objects",
+            least=1,
+            most=100,
+            items=_REVIEWER,
+            recommended=("slot", "model", "status"),
+            unique="slot",
+            about="what each reviewer did",
+        ),
+    },
+    recommended=("skill", "reviewers"),
 )
 GUIDES = {(guide.kind, guide.version): guide for guide in (FRICTION, REVIEW)}
 
 
-def check(record: dict[str, Any], warnings: WarningList) -> None:
-    """Warn where a record's payload differs from the guide of its kind."""
+def check(record: dict[str, Any], warnings: WarningList, placed: Collection[str] = ()) -> None:
+    """Warn where a record's payload differs from the guide of its kind.
+
+    Tokens of the payload get their one form, without a word. `placed` are its members that the
+    producer did not put there.
+    """
     kind, version = record["kind"], record["schema_version"]
     guide = GUIDES.get((kind, version))
     if guide is not None:
-        _members(record["payload"], guide.members, ("payload",), warnings, open=guide.open)
-        for name in guide.recommended:
-            if name not in record["payload"]:
-                warnings.add("missing_recommended", ("payload", name), f"{name} is recommended")
+        whole = Member("object", items=guide.members, recommended=guide.recommended)
+        _object(record["payload"], whole, ("payload",), warnings, placed)
     elif any(known == kind for known, _ in GUIDES):
         warnings.add(
             "unknown_schema_version", ("schema_version",), f"{kind} has no version {version} here"
@@ -89,78 +132,115 @@ def schema(guide: Guide) -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"{guide.kind} v{guide.version}",
-        **_object(guide.members, open=guide.open),
+        **_shape(guide.members),
     }
 
 
-def _members(
+def _object(
     value: dict[str, Any],
-    members: dict[str, Member],
+    member: Member,
     path: Path,
     warnings: WarningList,
-    *,
-    open: bool,
+    placed: Collection[str] = (),
 ) -> None:
     for name, given in value.items():
-        member = members.get(name)
-        if member is not None:
-            _member(given, member, (*path, name), warnings)
-        elif not open and name not in ("moved", "context_raw", "context_overflow"):
+        known = member.items.get(name)
+        if known is not None:
+            if known.type == "token" and isinstance(given, str):
+                value[name] = given = token(given)
+            _member(given, known, (*path, name), warnings)
+        elif name not in placed:
             warnings.add("unknown_field", (*path, name), f"{name} is not a member of this kind")
+    for name in member.recommended:
+        if name not in value:
+            warnings.add("missing_recommended", (*path, name), f"{name} is recommended")
 
 
 def _member(value: Any, member: Member, path: Path, warnings: WarningList) -> None:
-    if member.type == "objects":
+    problem = _misfit(value, member)
+    if problem:
+        warnings.add("type_mismatch", path, problem)
+    elif member.type == "object":
+        _object(value, member, path, warnings)
+    elif member.type == "objects":
         _objects(value, member, path, warnings)
-    elif not isinstance(value, str):
-        warnings.add("type_mismatch", path, "it is not a string")
-    elif member.words and value not in member.words:
-        warnings.add("out_of_range", path, f"it is not one of {', '.join(member.words)}")
-    elif member.type == "token" and value != token(value):
-        warnings.add("invalid_format", path, "it is not a token: lower case, - for white space")
+    elif member.type in ("number", "integer"):
+        _in_range(_float(value), member, path, warnings)
+    elif member.words:
+        if value not in member.words:
+            warnings.add("out_of_range", path, f"it is not one of {', '.join(member.words)}")
+    elif member.type == "token" and not value:
+        warnings.add("too_short", path, "it is empty")
     elif member.limit and len(value.encode()) > member.limit:
         warnings.add("too_long", path, f"it is longer than {member.limit} bytes")
 
 
-def _objects(value: Any, member: Member, path: Path, warnings: WarningList) -> None:
-    if not isinstance(value, list):
-        warnings.add("type_mismatch", path, "it is not an array")
-        return
+def _misfit(value: Any, member: Member) -> str:
+    """Why a value is not of a member's type; empty where it is."""
+    if member.type == "objects":
+        return "" if isinstance(value, list) else "it is not an array"
+    if member.type == "object":
+        return "" if isinstance(value, dict) else "it is not an object"
+    if member.type == "number":
+        return "" if isinstance(value, Number) else "it is not a number"
+    if member.type == "integer":
+        whole = isinstance(value, Number) and not _float(value) % 1
+        return "" if whole else "it is not a whole number"
+    return "" if isinstance(value, str) else "it is not a string"
+
+
+def _float(value: Number) -> float:
+    # A number beyond all floats is whole, and beyond every bound as well.
+    return max(-1e308, min(1e308, float(value.text)))
+
+
+def _in_range(number: float, member: Member, path: Path, warnings: WarningList) -> None:
+    if member.least is not None and number < member.least:
+        warnings.add("out_of_range", path, f"it is less than {member.least}")
+    elif member.most is not None and number > member.most:
+        warnings.add("out_of_range", path, f"it is more than {member.most}")
+
+
+def _objects(value: list[Any], member: Member, path: Path, warnings: WarningList) -> None:
+    _in_range(len(value), member, path, warnings)
     seen: set[str] = set()
     for index, item in enumerate(value):
         here = (*path, str(index))
         if not isinstance(item, dict):
             warnings.add("type_mismatch", here, "it is not an object")
             continue
-        if member.items is not None:
-            _members(item, member.items, here, warnings, open=False)
+        _object(item, member, here, warnings)
         given = item.get(member.unique)
         if isinstance(given, str):
             if given in seen:
-                warnings.add(
-                    f"duplicate_{member.unique}", (*here, member.unique), "another item has it too"
-                )
+                warnings.add(f"duplicate_{member.unique}", here, "an earlier item has it too")
             seen.add(given)
 
 
-def _object(members: dict[str, Member], *, open: bool) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+def _shape(members: dict[str, Member]) -> dict[str, Any]:
+    return {
         "type": "object",
         "properties": {name: _property(member) for name, member in members.items()},
+        "additionalProperties": False,
     }
-    if not open:
-        shown["additionalProperties"] = False
-    return shown
 
 
 def _property(member: Member) -> dict[str, Any]:
     about = {"description": member.about} if member.about else {}
+    if member.type == "object":
+        return {**about, **_shape(member.items)}
     if member.type == "objects":
-        items = _object(member.items or {}, open=member.items is None)
-        return {**about, "type": "array", "items": items}
-    shown: dict[str, Any] = {**about, "type": "string"}
-    if member.words:
-        shown["enum"] = list(member.words)
-    if member.limit:
-        shown["maxLength"] = member.limit
-    return shown
+        shown = {**about, "type": "array", "items": _shape(member.items)}
+        bounds = {"minItems": member.least, "maxItems": member.most}
+    elif member.type in ("number", "integer"):
+        shown = {**about, "type": member.type}
+        bounds = {"minimum": member.least, "maximum": member.most}
+    else:
+        shown = {**about, "type": "string"}
+        if member.words:
+            shown["enum"] = list(member.words)
+        bounds = {
+            "minLength": 1 if member.type == "token" else None,
+            "maxLength": member.limit or None,
+        }
+    return {**shown, **{name: bound for name, bound in bounds.items() if bound is not None}}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from agentfeedback.foundation.canonical import canonical
 from agentfeedback.foundation.json_text import NotJson, Number, parse
@@ -97,10 +97,10 @@ def numbers(query: Query) -> StatsQuery:
 
 
 def exported(query: Query) -> tuple[Filters, Page]:
-    """The parameters of an export, which leaves out nothing by itself; without `limit` one page. Raises `ApiError`."""
+    """The parameters of an export; the page's limit is 0 where none is given: all of them. Raises `ApiError`."""
     given = _read(query, EXPORT)
-    page = Page(given.integer("limit", 1, PAGE) or PAGE, None, given.integer("after_id", 0) or 0)
-    return evolve(_filters(given), hidden=True), page
+    page = Page(given.integer("limit", 1, PAGE) or 0, None, given.integer("after_id", 0) or 0)
+    return _filters(given), page
 
 
 def identifier(text: str) -> int:
@@ -239,7 +239,7 @@ def _mark_text(name: str, value: Any) -> str:
         shown = canonical(value).decode()[:40]
         raise invalid("type_mismatch", f"/{name}", f"{name} is not a string: {shown}")
     text = trimmed(value)
-    if not text:
+    if not text and name == "resolution":
         raise invalid("empty", f"/{name}", f"{name} is empty")
     if len(text.encode()) > _MARK_LIMITS[name]:
         raise invalid("out_of_range", f"/{name}", f"{name} takes {_MARK_LIMITS[name]} bytes")

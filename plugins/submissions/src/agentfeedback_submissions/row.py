@@ -106,8 +106,8 @@ def new_row(envelope: Normalised, at: int) -> SubmissionRow:
 
 
 def marked(row: SubmissionRow, members: Mapping[str, str], at: int) -> SubmissionRow:
-    """A row that is processed: the first time counts, and a member that is not given stays."""
-    given: dict[str, Any] = {name: members[name] for name in MARK if name in members}
+    """A row that is processed: the first time counts, a member that is not given stays, an empty one is cleared."""
+    given: dict[str, Any] = {name: members[name] or None for name in MARK if name in members}
     return evolve(row, processed_at=at if row.processed_at is None else row.processed_at, **given)
 
 

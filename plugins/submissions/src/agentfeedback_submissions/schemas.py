@@ -22,6 +22,9 @@ _TIME: Schema = {
 }
 
 
+_DATE: Schema = {"type": "string", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+
+
 #: Members of a record that are more than a text or a number.
 _MEMBERS: dict[str, Schema] = {
     "id": _ID,
@@ -67,8 +70,19 @@ def _record(*, payload: bool = True) -> Schema:
 
 
 def _group() -> Schema:
-    members = {name: _MEMBERS.get(name, _TEXT) for name in queries.GROUPS}
-    return _closed({**members, "count": _COUNT}, ["count"])
+    keys = _closed({name: _MEMBERS.get(name, _TEXT) for name in queries.GROUPS}, [])
+    return _closed({"keys": keys, "total": _COUNT, "open": _COUNT, "processed": _COUNT})
+
+
+def _recurring() -> Schema:
+    texts = {name: _MEMBERS.get(name, _TEXT) for name in ("summary", "kind", "project")}
+    numbers = {"count": _COUNT, "first_id": _ID, "last_id": _ID}
+    members = {"content_hash": _TEXT, **numbers, **texts}
+    return _closed(members, ["content_hash", *numbers])
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _detail() -> Schema:

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
+
+from attrs import asdict
 
 from agentfeedback.foundation.errors import NewerStoreError, StoreError
 from agentfeedback_submissions import kinds, queries
 from agentfeedback_submissions.envelope import EnvelopeRefused, Normalised, normalise
-from agentfeedback_submissions.export import IMPORT_LIMIT, TYPE, lines, rows_of
+from agentfeedback_submissions.export import (
+    FIRST_LINE,
+    IMPORT_LIMIT,
+    TYPE,
+    Asked,
+    lines,
+    read_export,
+)
 from agentfeedback_submissions.filters import Filters, Page
 from agentfeedback_submissions.queries import Query
 from agentfeedback_submissions.response import (
@@ -73,11 +83,12 @@ class Service:
         def answer() -> ApiResponse:
             ids, mark = queries.batch(body)
             done = self.submissions.mark(ids, mark)
+            changed = set(done.changed)
             shown = _shown(mark)
             shown |= {
-                "updated": len(done.changed),
-                "unchanged": len(done.rows) - len(done.changed),
-                "not_found": list(done.missing),
+                "updated": sorted(changed),
+                "unchanged": sorted({row.id for row in done.rows} - changed),
+                "not_found": sorted(done.missing),
             }
             return ApiResponse(200, shown)
 
@@ -99,15 +110,23 @@ class Service:
         return self._answer(id, lambda: self._stats(query))
 
     def export(self, query: Query, id: str = "") -> ApiResponse:
-        """`GET /export`: one page as NDJSON."""
+        """`GET /export` as one answer; a server streams `exported` instead."""
 
         def answer() -> ApiResponse:
-            filters, page = queries.exported(query)
-            found = self.submissions.page(filters, page)
-            text = b"".join(lines(found.rows, time.time_ns() // 1000))
+            text = b"".join(self.exported(query))
             return ApiResponse(200, None, headers={"Content-Type": TYPE}, text=text)
 
         return self._answer(id, answer)
+
+    def exported(self, query: Query) -> Iterator[bytes]:
+        """The lines of `GET /export`, read page by page.
+
+        Raises `ApiError` here, and `StoreError` while the lines are taken.
+        """
+        filters, page = queries.exported(query)
+        rows = self.everything(filters, page.after_id or 0)
+        asked = Asked(filters.equal.get("kind"), filters.since, page.after_id or None)
+        return lines(islice(rows, page.limit or None), time.time_ns() // 1000, asked)
 
     def everything(self, filters: Filters, after: int = 0) -> Iterator[SubmissionRow]:
         """All rows with a larger id that match, oldest first, read page by page."""
@@ -124,14 +143,26 @@ class Service:
         def answer() -> ApiResponse:
             if len(body) > limit:
                 raise ApiError("request_too_large", f"an import takes at most {limit} bytes")
-            done = self.submissions.insert_all(rows_of(body))
+            read = read_export(body)
+            done = self.submissions.insert_all(read.rows)
             shown: dict[str, Any] = {
                 "imported": len(done.rows),
                 "skipped": done.skipped,
-                "conflicts": len(done.conflicts),
+                "conflicts": [
+                    {
+                        "line": FIRST_LINE + each.position,
+                        "uid": read.rows[each.position].uid,
+                        "existing_id": each.existing_id,
+                        "reason": "key_mismatch",
+                    }
+                    for each in done.conflicts
+                ],
+                "warnings": [
+                    {"line": line, **warning.plain()}
+                    for line, warnings in read.warnings.items()
+                    for warning in warnings
+                ],
             }
-            if done.conflicts:
-                shown["warnings"] = [_taken(row).plain() for row in done.conflicts]
             if done.rows:
                 shown |= {"first_id": done.rows[0].id, "last_id": done.rows[-1].id}
             return ApiResponse(200, shown)
@@ -186,24 +217,34 @@ class Service:
             "limit": asked.page.limit,
             "total": found.total,
             "has_more": found.more,
+            "next_before_id": None,
+            "next_after_id": None,
         }
-        if asked.page.ascending:
-            # Also at the end: whoever follows new submissions goes on from here.
-            shown["next_after_id"] = rows[-1].id if rows else asked.page.after_id
-        elif found.more:
-            shown["next_before_id"] = rows[-1].id
+        if found.more:
+            cursor = "next_after_id" if asked.page.ascending else "next_before_id"
+            shown[cursor] = rows[-1].id
         return ApiResponse(200, shown)
 
     def _stats(self, query: Query) -> ApiResponse:
         asked = queries.numbers(query)
-        found = self.submissions.counts(asked.filters, asked.by, asked.bucket)
-        shown: dict[str, Any] = {"total": found.total, "unprocessed": found.unprocessed}
+        found = self.submissions.counts(asked.filters, asked.by, asked.bucket, asked.top)
+        shown: dict[str, Any] = {
+            "total": found.total,
+            "open": found.open,
+            "processed": found.total - found.open,
+            "redacted": found.redacted,
+        }
         if asked.by:
-            kept = found.groups[: asked.top]
-            shown["groups"] = [_group(asked.by, group) for group in kept]
-            shown["other"] = found.total - sum(group[-1] for group in kept)
+            shown["groups"] = [_group(asked.by, group) for group in found.groups]
+        shown["recurring"] = [
+            {name: value for name, value in asdict(each).items() if value is not None}
+            for each in found.recurring
+        ]
         if asked.bucket:
-            shown["buckets"] = [{"start": time_form(at), "count": n} for at, n in found.buckets]
+            shown["series"] = [
+                {"bucket": time_form(at)[:10], "total": total, "open": open}
+                for at, total, open in found.series
+            ]
         return ApiResponse(200, shown)
 
     def _answer(self, id: str, answer: Callable[[], ApiResponse]) -> ApiResponse:
@@ -224,20 +265,14 @@ def _missing(name: str) -> ApiError:
     return ApiError("not_found", f"there is no submission {name}")
 
 
-def _taken(row: SubmissionRow) -> Detail:
-    return Detail("key_reused", "/key", f"{row.uid}: the key {row.key} of kind {row.kind} is taken")
-
-
 def _shown(mark: Mark) -> dict[str, Any]:
     shown: dict[str, Any] = {"processed": mark.processed}
-    if "verdict" in mark.members:
+    if mark.members.get("verdict"):
         shown["verdict"] = mark.members["verdict"]
     return shown
 
 
 def _group(by: tuple[str, ...], found: tuple[Any, ...]) -> dict[str, Any]:
-    named = dict(zip(by, found, strict=False))
-    return {
-        **{name: value for name, value in named.items() if value is not None},
-        "count": found[-1],
-    }
+    *values, total, open = found
+    keys = dict(zip(by, values, strict=True))
+    return {"keys": keys, "total": total, "open": open, "processed": total - open}

@@ -24,12 +24,15 @@ from agentfeedback_submissions.row import (
 )
 from agentfeedback_submissions.store import (
     DEDUPE_WINDOW_S,
+    MOST_GROUPS,
+    Conflict,
     Counts,
     Created,
     FoundPage,
     Inserted,
     Mark,
     Marked,
+    Recurring,
 )
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM submissions"
@@ -47,6 +50,14 @@ _REDACT = (
     "UPDATE submissions SET payload = ?, summary = NULL, context = NULL, redacted_at = ?"
     " WHERE id = ?"
 )
+# The newest row is read by its id, so that its texts are looked up once for each hash that is shown.
+_RECURRING = """
+    SELECT found.content_hash, found.many, found.first, found.last, newest.summary, newest.kind, newest.project
+    FROM (SELECT content_hash, count(*) AS many, min(id) AS first, max(id) AS last
+          FROM submissions{where} GROUP BY content_hash HAVING count(*) > 1
+          ORDER BY many DESC, last DESC LIMIT ?) AS found
+    JOIN submissions AS newest ON newest.id = found.last
+    ORDER BY found.many DESC, found.last DESC"""
 _DAY = 86_400_000_000
 # The epoch was a Thursday; weeks start on Monday, four days after it. SQLite's % has the sign of its
 # left side, so a time before the epoch needs the second one.
@@ -107,32 +118,38 @@ class SqliteSubmissions:
             ]
         return FoundPage(rows[: page.limit], total, len(rows) > page.limit)
 
-    def counts(self, filters: Filters, groups: Sequence[str] = (), bucket: str = "") -> Counts:
-        """How many rows match, in all, by columns, by day or week."""
+    def counts(
+        self, filters: Filters, groups: Sequence[str] = (), bucket: str = "", top: int = 0
+    ) -> Counts:
+        """How many rows match, in all, by columns, by day or week, and what recurs."""
         where, values = _where(filters)
+        both = "count(*), count(*) - count(processed_at)"
         with self._reading() as connection:
             if connection is None:
                 return Counts()
-            total, unprocessed = connection.execute(
-                f"SELECT count(*), count(*) - count(processed_at) FROM submissions{where}", values
+            total, open, redacted = connection.execute(
+                f"SELECT {both}, count(redacted_at) FROM submissions{where}", values
             ).fetchone()
-            grouped = []
+            grouped: list[tuple[Any, ...]] = []
             if groups:
                 names = ", ".join(groups)
+                there = " AND ".join(f"{name} IS NOT NULL" for name in groups)
                 grouped = connection.execute(
-                    f"SELECT {names}, count(*) FROM submissions{where} GROUP BY {names}"
-                    f" ORDER BY count(*) DESC, {names}",
+                    f"SELECT {names}, {both} FROM submissions{where} GROUP BY {names}"
+                    f" HAVING {there} ORDER BY count(*) DESC, {names} LIMIT {MOST_GROUPS}",
                     values,
                 ).fetchall()
-            buckets = []
+            recurring = connection.execute(_RECURRING.format(where=where), (*values, top))
+            found = [Recurring(*each) for each in recurring]
+            series: list[tuple[int, int, int]] = []
             if bucket:
                 start = _BUCKETS[bucket].format(at=filters.on)
-                buckets = connection.execute(
-                    f"SELECT {start} AS start, count(*) FROM submissions{where}"
+                series = connection.execute(
+                    f"SELECT {start} AS start, {both} FROM submissions{where}"
                     f" GROUP BY start HAVING start IS NOT NULL ORDER BY start",
                     values,
                 ).fetchall()
-        return Counts(total, unprocessed, grouped, buckets)
+        return Counts(total, open, redacted, grouped, found, series)
 
     def mark(self, ids: Sequence[int], mark: Mark) -> Marked:
         """Mark rows, or take the mark back."""
@@ -172,18 +189,22 @@ class SqliteSubmissions:
     def insert_all(self, rows: Sequence[SubmissionRow]) -> Inserted:
         """Insert rows of an export under new ids."""
         inserted: list[SubmissionRow] = []
-        conflicts: list[SubmissionRow] = []
+        conflicts: list[Conflict] = []
         skipped = 0
         if not rows:
             return Inserted()
         with self._database.writing() as connection:
-            for row in rows:
-                if _one(connection, _BY_UID, row.uid) is not None:
-                    skipped += 1
-                elif row.key is not None and _one(connection, _KEYED, row.kind, row.key):
-                    conflicts.append(row)
-                else:
+            for position, row in enumerate(rows):
+                there = _one(connection, _BY_UID, row.uid)
+                keyed = None
+                if there is None and row.key is not None:
+                    keyed = _one(connection, _KEYED, row.kind, row.key)
+                if there is None and keyed is None:
                     inserted.append(_insert(connection, row))
+                    continue
+                skipped += 1
+                if keyed is not None and keyed.content_hash != row.content_hash:
+                    conflicts.append(Conflict(position, keyed.id))
         return Inserted(inserted, skipped, conflicts)
 
     @contextmanager
@@ -224,7 +245,7 @@ def _where(filters: Filters, page: Page | None = None) -> tuple[str, list[Any]]:
         add(f"{name} = ?", value)
     if filters.schema_version is not None:
         add("schema_version = ?", filters.schema_version)
-    for kind in filters.excluded:
+    for kind in filters.exclude_kind:
         add("kind <> ?", kind)
     for column, wanted in (("processed_at", filters.processed), ("redacted_at", filters.redacted)):
         if wanted is not None:
@@ -232,7 +253,7 @@ def _where(filters: Filters, page: Page | None = None) -> tuple[str, list[Any]]:
     if filters.since is not None:
         add(f"{filters.on} >= ?", filters.since)
     if filters.until is not None:
-        add(f"{filters.on} < ?", filters.until)
+        add(f"{filters.on} <= ?", filters.until)
     if filters.q:
         like = f"%{_escaped(filters.q)}%"
         add("(summary LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')", like, like)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: How long a submission without a key is taken for an earlier one of equal content, in seconds.
 DEDUPE_WINDOW_S = 86_400
+#: How many groups are counted, those with the most rows.
+MOST_GROUPS = 100
 
 
 @frozen(eq=False)
@@ -34,7 +36,7 @@ class Mark:
     """What a row is marked with.
 
     `members` may have `verdict`, `resolution`, `ref` and `processed_by`; one that is missing keeps
-    its value. A mark that is not `processed` clears all of them.
+    its value, one that is empty loses it. A mark that is not `processed` clears all of them.
     """
 
     processed: bool = True
@@ -50,19 +52,35 @@ class FoundPage:
     more: bool = False
 
 
+@frozen
+class Recurring:
+    """Content that was filed more than once; the texts are those of the newest row."""
+
+    content_hash: str
+    count: int
+    first_id: int
+    last_id: int
+    summary: str | None = None
+    kind: str | None = None
+    project: str | None = None
+
+
 @frozen(eq=False)
 class Counts:
-    """How many rows match, and how many of them are not processed.
+    """How many rows match, how many of them are `open` (not processed), and how many are tombstones.
 
-    `groups` are the values of the columns asked for, then a count; most rows first, then by
-    value, where a missing one (None) comes first.
-    `buckets` are the start of a day or week in UTC (unix microseconds) and a count, in order of time.
+    `groups` are the values of the columns asked for, then total and open; most rows first, then by
+    value; a row without one of the values is in none. `recurring` comes with the most rows first,
+    then the newest. `series` are the start of a day or week in UTC (unix microseconds), total and
+    open, in order of time.
     """
 
     total: int = 0
-    unprocessed: int = 0
+    open: int = 0
+    redacted: int = 0
     groups: Sequence[tuple[Any, ...]] = ()
-    buckets: Sequence[tuple[int, int]] = ()
+    recurring: Sequence[Recurring] = ()
+    series: Sequence[tuple[int, int, int]] = ()
 
 
 @frozen(eq=False)
@@ -74,13 +92,21 @@ class Marked:
     missing: Sequence[int] = ()
 
 
+@frozen
+class Conflict:
+    """A row of an import, by its position in it, whose kind and key a row with other content has."""
+
+    position: int
+    existing_id: int
+
+
 @frozen(eq=False)
 class Inserted:
-    """The rows of an import with their new ids, how many were there already, and those whose key is taken."""
+    """The rows of an import with their new ids, how many were not taken, and which of those are conflicts."""
 
     rows: Sequence[SubmissionRow] = ()
     skipped: int = 0
-    conflicts: Sequence[SubmissionRow] = ()
+    conflicts: Sequence[Conflict] = ()
 
 
 class SubmissionStore(Protocol):
@@ -113,10 +139,13 @@ class SubmissionStore(Protocol):
         """The rows that match, at most `page.limit` of them; the total does not count the cursor."""
         ...
 
-    def counts(self, filters: Filters, groups: Sequence[str] = (), bucket: str = "") -> Counts:
+    def counts(
+        self, filters: Filters, groups: Sequence[str] = (), bucket: str = "", top: int = 0
+    ) -> Counts:
         """Count the rows that match: by the columns `groups`, and by `bucket`, `day` or `week`.
 
-        Weeks start on Monday. Buckets are of the time `filters.on`; a row without it is in none.
+        Of groups there are at most `MOST_GROUPS`, of recurring content at most `top`. Weeks start on
+        Monday. Buckets are of the time `filters.on`; a row without it is in none.
         """
         ...
 
@@ -134,7 +163,7 @@ class SubmissionStore(Protocol):
     def insert_all(self, rows: Sequence[SubmissionRow]) -> Inserted:
         """Insert the rows of an export under new ids, in their order, all in one transaction.
 
-        A row whose uid is there is skipped; one whose kind and key another row has is a conflict.
-        Neither changes the row that is there.
+        A row whose uid is there is skipped, and so is one whose kind and key another row has: where
+        the content hash is another one too, it is a conflict. Neither changes the row that is there.
         """
         ...

@@ -37,8 +37,9 @@ def one_line(text: str) -> str:
 
 
 def microseconds(text: str) -> int | None:
-    """Microseconds since the epoch of an RFC 3339 time; a leap second is refused."""
-    at = times.parse(text)
+    """Microseconds since the epoch of an RFC 3339 time, `T` and `Z` in either case; a leap second is refused."""
+    text = text[:10] + text[10:].replace("t", "T").replace("z", "Z")
+    at = None if "," in text else times.parse(text)
     return None if at is None or text[17:19] == "60" else at // 1000
 
 

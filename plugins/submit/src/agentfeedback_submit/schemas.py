@@ -11,16 +11,18 @@ from agentfeedback_submissions import kinds
 from agentfeedback_submissions.response import STATUS
 from agentfeedback_submissions.schemas import (
     _COUNT,
+    _DATE,
     _ID,
     _TEXT,
-    _TIME,
     _WARNINGS,
     _array,
     _closed,
     _detail,
     _envelope,
     _group,
+    _or_null,
     _record,
+    _recurring,
 )
 from agentfeedback_submit.delivery.flush import Flushed
 from agentfeedback_submit.delivery.inbox import Ingested
@@ -56,18 +58,17 @@ def schemas() -> dict[str, Schema]:
                 "limit": _ID,
                 "total": _COUNT,
                 "has_more": bool,
-                "next_before_id": _ID,
-                "next_after_id": _COUNT,
+                "next_before_id": _or_null(_ID),
+                "next_after_id": _or_null(_ID),
             },
-            optional=("next_before_id", "next_after_id"),
         ),
         "submissions-processed": assembled(
             "agentfeedback processed --json",
             {
                 "processed": bool,
                 "verdict": _TEXT,
-                "updated": _COUNT,
-                "unchanged": _COUNT,
+                "updated": _array(_ID),
+                "unchanged": _array(_ID),
                 "not_found": _array(_ID),
             },
             optional=("verdict",),
@@ -76,24 +77,37 @@ def schemas() -> dict[str, Schema]:
             "agentfeedback stats --json",
             {
                 "total": _COUNT,
-                "unprocessed": _COUNT,
+                "open": _COUNT,
+                "processed": _COUNT,
+                "redacted": _COUNT,
                 "groups": _array(_group()),
-                "other": _COUNT,
-                "buckets": _array(_closed({"start": _TIME, "count": _COUNT})),
+                "recurring": _array(_recurring()),
+                "series": _array(_closed({"bucket": _DATE, "total": _COUNT, "open": _COUNT})),
             },
-            optional=("groups", "other", "buckets"),
+            optional=("groups", "series"),
         ),
         "submissions-import": assembled(
             "agentfeedback import --json",
             {
                 "imported": _COUNT,
                 "skipped": _COUNT,
-                "conflicts": _COUNT,
-                "warnings": _array(_detail()),
+                "conflicts": _array(
+                    _closed(
+                        {
+                            "line": _ID,
+                            "uid": _TEXT,
+                            "existing_id": _ID,
+                            "reason": {"const": "key_mismatch"},
+                        }
+                    )
+                ),
+                "warnings": _array(
+                    _closed({"line": _ID, **dict.fromkeys(("code", "pointer", "message"), _TEXT)})
+                ),
                 "first_id": _ID,
                 "last_id": _ID,
             },
-            optional=("warnings", "first_id", "last_id"),
+            optional=("first_id", "last_id"),
         ),
         "flush": document("agentfeedback flush", Flushed),
         "ingest": document("agentfeedback ingest --json", Ingested),

@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from agentfeedback.foundation.json_text import RECORD_DEPTH
 from agentfeedback.plugins.host import Host
 from agentfeedback_mcp.tools.call import Api, working_directory
 from agentfeedback_submissions.queries import Query
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submit.context import SubmitContext
-from agentfeedback_submit.remote.client import Client
+from agentfeedback_submit.remote.client import LARGEST, Client
 from agentfeedback_submit.remote.server import SUBMISSIONS
+
+#: Records in an answer, each as deep as a record may be.
+_DEPTH = RECORD_DEPTH + 3
 
 
 class LocalBacking:
@@ -38,10 +42,11 @@ class _Routes:
         self._client = client
 
     def list(self, query: Query) -> ApiResponse:
-        return self._client.ask("GET", SUBMISSIONS, query=query)
+        return self._client.ask("GET", SUBMISSIONS, query=query, most=LARGEST, depth=_DEPTH)
 
     def get(self, name: str) -> ApiResponse:
-        return self._client.ask("GET", f"{SUBMISSIONS}/{quote(name, safe='')}")
+        path = f"{SUBMISSIONS}/{quote(name, safe='')}"
+        return self._client.ask("GET", path, most=LARGEST, depth=_DEPTH)
 
     def stats(self, query: Query) -> ApiResponse:
         return self._client.ask("GET", "/api/v1/stats", query=query)

@@ -9,7 +9,7 @@ from agentfeedback_mcp.tools.arguments import Argument
 from agentfeedback_mcp.tools.call import Call, Tool
 from agentfeedback_submissions import queries
 from agentfeedback_submissions.filters import EQUAL, TIMES
-from agentfeedback_submissions.kinds import GUIDES
+from agentfeedback_submissions.kinds import GUIDES, HIDDEN
 from agentfeedback_submissions.response import ApiError, ApiResponse, request_id
 
 
@@ -30,7 +30,7 @@ def well_formed(call: Call, reply: ApiResponse) -> ApiResponse:
 
 
 def _list(call: Call) -> ApiResponse:
-    return well_formed(call, call.backing.api().list(_query(call)))
+    return well_formed(call, call.backing.api().list(_found(call)))
 
 
 def _get(call: Call) -> ApiResponse:
@@ -38,7 +38,7 @@ def _get(call: Call) -> ApiResponse:
 
 
 def _stats(call: Call) -> ApiResponse:
-    return well_formed(call, call.backing.api().stats(_query(call)))
+    return well_formed(call, call.backing.api().stats(_found(call)))
 
 
 def _mark(call: Call) -> ApiResponse:
@@ -72,6 +72,12 @@ def _query(call: Call) -> list[tuple[str, str]]:
     return pairs
 
 
+def _found(call: Call) -> list[tuple[str, str]]:
+    """The parameters of a list or of numbers, which leave a client's own test reports out."""
+    pairs = _query(call)
+    return pairs if "kind" in call.given else [*pairs, ("exclude_kind", HIDDEN)]
+
+
 _FILTERS = (
     *(Argument(name, "string", f"only what has this {name}") for name in EQUAL),
     Argument("schema_version", "integer", "only this version of a kind's schema", least=1),
@@ -79,7 +85,7 @@ _FILTERS = (
     Argument("processed", "boolean", "only what is processed, or only what is not"),
     Argument("redacted", "boolean", "only tombstones, or none"),
     Argument("since", "string", "from this RFC 3339 time on"),
-    Argument("until", "string", "before this RFC 3339 time"),
+    Argument("until", "string", "up to this RFC 3339 time"),
     Argument("on", "string", "the time that since and until mean (created_at)", words=TIMES),
     Argument("q", "string", "only what has this text in summary or payload"),
 )
@@ -122,7 +128,7 @@ TOOLS = (
                 "string",
                 f"count by up to three of these, separated by commas: {', '.join(queries.GROUPS)}",
             ),
-            Argument("top", "integer", "at most so many groups (10)", least=0, most=50),
+            Argument("top", "integer", "at most so many reports that recur (10)", least=0, most=50),
             Argument("bucket", "string", "count by time", words=("day", "week")),
         ),
         _stats,

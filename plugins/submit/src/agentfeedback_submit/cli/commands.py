@@ -25,7 +25,7 @@ _SELECTING = (
     Flag("unprocessed", "bool", "only what is not processed"),
     Flag("redacted", "bool", "only tombstones"),
     Flag("since", "text", "from T on (RFC 3339, or 30m, 12h, 7d, 2w)", "T"),
-    Flag("until", "text", "before T", "T"),
+    Flag("until", "text", "up to T", "T"),
     Flag(
         "on",
         "text",
@@ -150,7 +150,7 @@ With --context-from time, harness, model and project come from the session, and 
         flags=(
             *_SELECTING,
             Flag("by", "text", "count by up to three columns, such as kind,project", "A,B"),
-            Flag("top", "number", "at most N groups (10)", "N"),
+            Flag("top", "number", "at most N reports that recur (10)", "N"),
             Flag("bucket", "text", "count by time", "TIME", ("day", "week")),
             _JSON,
             *_MODE,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
 from agentfeedback.foundation.files import regular_bytes
 from agentfeedback.terminal import screen
-from agentfeedback_submissions import export, queries
 from agentfeedback_submissions.response import ApiError
-from agentfeedback_submit.cli.triage import api, done, moment_of
+from agentfeedback_submit.cli.triage import api, moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,31 +33,39 @@ def run_export(line: Parsed) -> int:
         query.append(("after_id", str(line.after)))
     service = api(line)
     try:
-        filters, page = queries.exported(query)
+        lines = service.exported(query)
     except ApiError as refusal:
         raise UsageError(refusal.message, "run agentfeedback export -h for its usage") from None
-    rows = service.everything(filters, page.after_id or 0)
-    lines = export.lines(rows, time.time_ns() // 1000)
-    if not line.output:
+    if line.output:
+        _save(lines, line.output)
+    else:
         for block in _blocks(lines):
             screen.write(block)
-        return 0
-    try:
-        descriptor = os.open(
-            line.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
-        )
-        with open(descriptor, "wb") as file:
-            for block in _blocks(lines):
-                file.write(block)
-    except OSError as error:
-        raise AgentFeedbackError(
-            f"{line.output} cannot be written: {reason_of(error)}", "name another file"
-        ) from error
     return 0
 
 
+def _save(lines: Iterable[bytes], path: str) -> None:
+    """Write an export to a new file; one that breaks off leaves none."""
+    blocks = iter(_blocks(lines))
+    # What cannot be exported at all makes no file, and one that is there stays.
+    first = next(blocks, b"")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(first)
+                file.writelines(blocks)
+        except BaseException:
+            os.unlink(path)
+            raise
+    except OSError as error:
+        raise AgentFeedbackError(
+            f"{path} cannot be written: {reason_of(error)}", "name another file"
+        ) from error
+
+
 def run_import(line: Parsed) -> int:
-    """`import`: takes an export whole or not at all; exit status 1 when keys were taken."""
+    """`import`: takes an export whole or not at all; a conflict is named, and no failure."""
     if len(line.positionals) != 1:
         raise UsageError("wrong number of arguments for import", "name one file, or -")
     (name,) = line.positionals
@@ -67,15 +73,22 @@ def run_import(line: Parsed) -> int:
         data = sys.stdin.buffer.read() if name == "-" else regular_bytes(name, _FILE_LIMIT)
     except OSError as error:
         raise AgentFeedbackError(f"{name} cannot be read: {reason_of(error)}") from error
-    reply = done(api(line).import_(data, limit=_FILE_LIMIT))
+    reply = api(line).import_(data, limit=_FILE_LIMIT)
+    if not reply.ok:
+        raise AgentFeedbackError(
+            f"{name} was not imported: {reply.body['message']}", "export it again"
+        )
     found = reply.body
     if line.json:
         screen.write(reply.encoded() + b"\n")
     else:
         screen.write(f"{found['imported']} imported, {found['skipped']} here already\n")
-    for warning in found.get("warnings", ()):
-        screen.note(f"agentfeedback import: not imported: {warning['message']}")
-    return 1 if found["conflicts"] else 0
+    for each in found["conflicts"]:
+        screen.note(
+            f"agentfeedback import: line {each['line']}: {each['uid']} was not imported, its key is that of"
+            f" other content: report {each['existing_id']}."
+        )
+    return 0
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterable[bytes]:

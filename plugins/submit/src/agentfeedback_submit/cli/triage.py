@@ -17,6 +17,9 @@ from agentfeedback.plugins.host import Host
 from agentfeedback.reading import refs
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.table import Column, table
+from agentfeedback_submissions import queries
+from agentfeedback_submissions.kinds import HIDDEN
+from agentfeedback_submissions.response import ApiError
 from agentfeedback_submissions.texts import time_form
 from agentfeedback_submit.context import Api, SubmitContext
 from agentfeedback_submit.remote.server import one_mode
@@ -66,11 +69,8 @@ def run_list(line: Parsed) -> int:
     ]
     screen.write(table(columns, rows, screen.Screen.of(sys.stdout, os.environ), _PLANS))
     if found["has_more"]:
-        more = (
-            f"--after {found['next_after_id']}"
-            if "next_after_id" in found
-            else f"--before {found['next_before_id']}"
-        )
+        after = found["next_after_id"]
+        more = f"--before {found['next_before_id']}" if after is None else f"--after {after}"
         screen.note(
             f"agentfeedback list: {len(rows)} of {found['total']} shown; go on with {more}."
         )
@@ -88,9 +88,9 @@ def run_show(line: Parsed) -> int:
 
 
 def run_processed(line: Parsed) -> int:
-    """`processed`: all that are named, or none."""
+    """`processed`: those of the named reports that are there; exit status 1 when one is not."""
     service = api(line)
-    ids = _ids(line, service, "processed")
+    ids, missing = _known(line, service, "processed")
     given = {
         "verdict": line.verdict,
         "resolution": line.resolution,
@@ -98,16 +98,24 @@ def run_processed(line: Parsed) -> int:
         "processed_by": line.by,
     }
     mark: dict[str, Any] = {name: value for name, value in given.items() if value}
-    reply = done(
-        service.mark_all(
-            compact({"ids": [int(id) for id in ids], "processed": not line.undo, **mark})
+    if ids:
+        reply = done(
+            service.mark_all(
+                compact({"ids": [int(id) for id in ids], "processed": not line.undo, **mark})
+            )
         )
-    )
-    if line.json:
-        return _print(reply)
-    word = "no longer processed" if line.undo else "processed"
-    screen.write(f"{reply.body['updated']} {word}, {reply.body['unchanged']} unchanged\n")
-    return 0
+        missing += map(str, reply.body["not_found"])
+        if line.json:
+            _print(reply)
+        else:
+            word = "no longer processed" if line.undo else "processed"
+            updated, unchanged = len(reply.body["updated"]), len(reply.body["unchanged"])
+            screen.write(f"{updated} {word}, {unchanged} unchanged\n")
+    for name in missing:
+        screen.note(
+            f"agentfeedback processed: there is no report {name}; agentfeedback list shows them."
+        )
+    return 1 if missing else 0
 
 
 def run_redact(line: Parsed) -> int:
@@ -134,24 +142,39 @@ def run_stats(line: Parsed) -> int:
         return _print(reply)
     found = reply.body
     terminal = screen.Screen.of(sys.stdout, os.environ)
-    screen.write(f"{found['total']} filed, {found['unprocessed']} not processed\n")
+    screen.write(f"{found['total']} filed, {found['open']} not processed\n")
+    numbers = [Column("TOTAL", whole=True), Column("OPEN", whole=True)]
     if "groups" in found:
         names = line.by.split(",")
         rows = [
-            [*(str(group.get(name, "-")) for name in names), str(group["count"])]
+            [*(str(group["keys"].get(name, "-")) for name in names), *_numbers(group)]
             for group in found["groups"]
         ]
-        if found["other"]:
-            rows.append([*("(other)" for _ in names), str(found["other"])])
-        screen.write(
-            "\n"
-            + table([*(Column(name.upper()) for name in names), Column("COUNT")], rows, terminal)
-        )
-    if "buckets" in found:
-        rows = [[bucket["start"][:10], str(bucket["count"])] for bucket in found["buckets"]]
-        screen.write(
-            "\n" + table([Column(line.bucket.upper(), whole=True), Column("COUNT")], rows, terminal)
-        )
+        columns = [*(Column(name.upper()) for name in names), *numbers]
+        screen.write("\n" + table(columns, rows, terminal))
+    if "series" in found:
+        rows = [[each["bucket"], *_numbers(each)] for each in found["series"]]
+        columns = [Column(line.bucket.upper(), whole=True), *numbers]
+        screen.write("\n" + table(columns, rows, terminal))
+    if found["recurring"]:
+        rows = [
+            [
+                str(each["count"]),
+                f"{each['first_id']}-{each['last_id']}",
+                each.get("kind", "-"),
+                each.get("project", "-"),
+                each.get("summary", "-"),
+            ]
+            for each in found["recurring"]
+        ]
+        columns = [
+            Column("FILED", whole=True),
+            Column("IDS", whole=True),
+            Column("KIND"),
+            Column("PROJECT"),
+            Column("RECURRING"),
+        ]
+        screen.write("\n" + table(columns, rows, terminal))
     return 0
 
 
@@ -187,6 +210,8 @@ def _filters(line: Parsed) -> list[tuple[str, str]]:
         (name, getattr(line, name)) for name in _FILTERS if name.replace("_", "-") in line.given
     ]
     query += [("exclude_kind", kind) for kind in line.exclude_kind]
+    if "kind" not in line.given:
+        query.append(("exclude_kind", HIDDEN))
     if line.processed or line.unprocessed:
         query.append(("processed", "true" if line.processed else "false"))
     if line.redacted:
@@ -201,22 +226,41 @@ def _filters(line: Parsed) -> list[tuple[str, str]]:
 
 def _ids(line: Parsed, service: Api, command: str) -> list[str]:
     """The ids of what is named by id or uid; raises for one that is not there."""
+    ids, missing = _known(line, service, command)
+    for id in ids:
+        found = service.get(id)
+        if found.status == 404:
+            missing.append(id)
+            break
+        done(found)
+    if missing:
+        raise AgentFeedbackError(
+            f"there is no report {missing[0]}", "agentfeedback list shows them"
+        )
+    return ids
+
+
+def _known(line: Parsed, service: Api, command: str) -> tuple[list[str], list[str]]:
+    """The ids of what is named by id or uid, and the names that cannot be those of a report."""
     if not line.positionals:
         raise UsageError(
             f"wrong number of arguments for {command}", "name reports by id, or by uid"
         )
-    ids = []
+    ids: list[str] = []
+    missing: list[str] = []
     for name in line.positionals:
-        id = name
+        id: str | None = name
         if "-" in name:
-            id = service.named(refs.uid(name).lower()) or "0"
-        found = service.get(id)
-        if found.status != 404:
-            done(found)
-        else:
-            raise AgentFeedbackError(f"there is no report {name}", "agentfeedback list shows them")
-        ids.append(id)
-    return list(dict.fromkeys(ids))
+            id = service.named(refs.uid(name).lower())
+        try:
+            ids.append(str(queries.identifier(id or "")))
+        except ApiError:
+            missing.append(name)
+    return list(dict.fromkeys(ids)), missing
+
+
+def _numbers(counted: dict[str, Any]) -> list[str]:
+    return [str(counted["total"]), str(counted["open"])]
 
 
 def _row(record: dict[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from agentfeedback.foundation.json_text import RECORD_DEPTH
 from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submissions.service import Service
 from agentfeedback_submit.filing.body import Body
@@ -11,6 +12,10 @@ from agentfeedback_submit.remote.server import LOCAL, SUBMISSIONS
 
 if TYPE_CHECKING:
     from agentfeedback_submit.remote.client import Client
+
+
+#: How many times its size a report's answer may have, where each of its values has warnings.
+_WARNED = 40
 
 
 class Destination(Protocol):
@@ -47,4 +52,19 @@ class Remote:
 
     def send(self, body: Body) -> ApiResponse:
         """Create a submission there."""
-        return self.client.ask("POST", SUBMISSIONS, body=body.data, until=self.until)
+        from agentfeedback_submit.remote.client import DEPTH, LARGEST, ORDINARY, VALUES
+
+        # The answer holds the record, and up to a few warnings for each of its values: as much as
+        # the body makes them, beyond what any answer may be.
+        data = body.data
+        opened = data.count(b"{") + data.count(b"[")
+        many = opened + data.count(b",")
+        return self.client.ask(
+            "POST",
+            SUBMISSIONS,
+            body=data,
+            until=self.until,
+            most=min(LARGEST, ORDINARY + _WARNED * len(data)),
+            values=VALUES + _WARNED * many,
+            depth=max(DEPTH, min(RECORD_DEPTH + 3, opened + 10)),
+        )
