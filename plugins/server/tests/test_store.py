@@ -77,7 +77,7 @@ class OnServer(SubmissionStoreContract):
         assert len(ours.insert_all([other[1].row]).rows) == 1
         assert [row.record() for row in rows(theirs)] == [each.row.record() for each in other]
 
-    @pytest.mark.parametrize("text", ["\0", "a\0\U0010ffffb\U0010ffff\U0010fffe\0", "é\ud800", ""])
+    @pytest.mark.parametrize("text", ["\0", "a\0\U0010ffffb\U0010ffff\U0010fffe\0", "é\ud800"])
     def test_any_text_is_kept(self, tmp_path: Path, clock: Clock, text: str) -> None:
         """Also what a database has no room for; a lone surrogate becomes a question mark."""
         ours = self.make(tmp_path, clock)

@@ -25,12 +25,15 @@ from agentfeedback_submissions.row import (
 )
 from agentfeedback_submissions.store import (
     DEDUPE_WINDOW_S,
+    MOST_GROUPS,
+    Conflict,
     Counts,
     Created,
     FoundPage,
     Inserted,
     Mark,
     Marked,
+    Recurring,
 )
 from agentfeedback_web.sql import Database
 
@@ -103,31 +106,34 @@ class SqlSubmissions:
             found = [SubmissionRow(*row) for row in connection.execute(rows)]
         return FoundPage(found[: page.limit], total, len(found) > page.limit)
 
-    def counts(self, filters: Filters, groups: Sequence[str] = (), bucket: str = "") -> Counts:
-        """How many rows match, in all, by columns, by day or week."""
+    def counts(
+        self, filters: Filters, groups: Sequence[str] = (), bucket: str = "", top: int = 0
+    ) -> Counts:
+        """How many rows match, in all, by columns, by day or week, and what recurs."""
         where = self._where(filters)
         count = sa.func.count()
+        both = (count, count - sa.func.count(table.c.processed_at))
         with self._database.reading() as connection:
-            total, unprocessed = connection.execute(
-                sa.select(count, count - sa.func.count(table.c.processed_at))
+            total, open, redacted = connection.execute(
+                sa.select(*both, sa.func.count(table.c.redacted_at))
                 .select_from(table)
                 .where(*where)
             ).one()
             grouped: list[tuple[Any, ...]] = []
             if groups:
                 names = [table.c[name] for name in groups]
-                query = sa.select(*names, count).where(*where).group_by(*names)
-                order = [name.asc().nulls_first() for name in names]
-                grouped = [
-                    tuple(row) for row in connection.execute(query.order_by(count.desc(), *order))
-                ]
-            buckets: list[tuple[int, int]] = []
+                there = [name.is_not(None) for name in names]
+                query = sa.select(*names, *both).where(*where, *there).group_by(*names)
+                query = query.order_by(count.desc(), *names).limit(MOST_GROUPS)
+                grouped = [tuple(row) for row in connection.execute(query)]
+            recurring = [Recurring(*row) for row in connection.execute(_recurring(where, top))]
+            series: list[tuple[int, int, int]] = []
             if bucket:
                 start = _start(table.c[filters.on], bucket)
-                timed = sa.select(start, count).where(*where, table.c[filters.on].is_not(None))
+                timed = sa.select(start, *both).where(*where, table.c[filters.on].is_not(None))
                 found = connection.execute(timed.group_by(start).order_by(start))
-                buckets = [(row[0], row[1]) for row in found]
-        return Counts(total, unprocessed, grouped, buckets)
+                series = [(row[0], row[1], row[2]) for row in found]
+        return Counts(total, open, redacted, grouped, recurring, series)
 
     def mark(self, ids: Sequence[int], mark: Mark) -> Marked:
         """Mark rows, or take the mark back."""
@@ -166,16 +172,20 @@ class SqlSubmissions:
     def insert_all(self, rows: Sequence[SubmissionRow]) -> Inserted:
         """Insert rows of an export under new ids."""
         inserted: list[SubmissionRow] = []
-        conflicts: list[SubmissionRow] = []
+        conflicts: list[Conflict] = []
         skipped = 0
         with self._database.writing() as connection:
-            for row in rows:
-                if self._first(connection, table.c.uid == row.uid) is not None:
-                    skipped += 1
-                elif row.key is not None and self.keyed_in(connection, row.kind, row.key):
-                    conflicts.append(row)
-                else:
+            for position, row in enumerate(rows):
+                there = self._first(connection, table.c.uid == row.uid)
+                keyed = None
+                if there is None and row.key is not None:
+                    keyed = self.keyed_in(connection, row.kind, row.key)
+                if there is None and keyed is None:
                     inserted.append(self._insert(connection, row))
+                    continue
+                skipped += 1
+                if keyed is not None and keyed.content_hash != row.content_hash:
+                    conflicts.append(Conflict(position, keyed.id))
         return Inserted(inserted, skipped, conflicts)
 
     def keyed_in(self, connection: sa.Connection, kind: str, key: str) -> SubmissionRow | None:
@@ -206,7 +216,7 @@ class SqlSubmissions:
         where += [table.c[name] == value for name, value in filters.equal.items()]
         if filters.schema_version is not None:
             where.append(table.c.schema_version == filters.schema_version)
-        where += [table.c.kind != kind for kind in filters.excluded]
+        where += [table.c.kind != kind for kind in filters.exclude_kind]
         for name, wanted in (
             ("processed_at", filters.processed),
             ("redacted_at", filters.redacted),
@@ -217,7 +227,7 @@ class SqlSubmissions:
         if filters.since is not None:
             where.append(at >= filters.since)
         if filters.until is not None:
-            where.append(at < filters.until)
+            where.append(at <= filters.until)
         if filters.q:
             # Both databases fold the case of ASCII alone, PostgreSQL because of the collation.
             texts = [sa.func.lower(table.c[name]) for name in ("summary", "payload")]
@@ -240,6 +250,28 @@ def _looked_up(row: SubmissionRow) -> dict[str, Any]:
 def _key_hash(kind: str, key: str) -> str:
     """Neither can hold what separates them: a kind is a token."""
     return hashlib.sha256(f"{kind}\n{key}".encode("utf-8", "replace")).hexdigest()
+
+
+def _recurring(where: Sequence[Any], top: int) -> sa.Select[Any]:
+    """The hashes of more than one row: most rows first, then the newest, whose texts they come with."""
+    count, first, last = sa.func.count(), sa.func.min(table.c.id), sa.func.max(table.c.id)
+    found = (
+        sa.select(
+            table.c.content_hash, count.label("many"), first.label("first"), last.label("last")
+        )
+        .where(*where)
+        .group_by(table.c.content_hash)
+        .having(count > 1)
+        .order_by(count.desc(), last.desc())
+        .limit(top)
+        .subquery()
+    )
+    texts = (table.c.summary, table.c.kind, table.c.project)
+    return (
+        sa.select(*found.c, *texts)
+        .join(table, table.c.id == found.c.last)
+        .order_by(found.c.many.desc(), found.c.last.desc())
+    )
 
 
 def _start(at: sa.ColumnElement[int], bucket: str) -> sa.ColumnElement[int]:
