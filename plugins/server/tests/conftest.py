@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from agentfeedback_server.app import Server
 from agentfeedback_server.settings import Settings
-from agentfeedback_web import logs
+from agentfeedback_web import logs, serve
+from tests.support.buckets import bucket
 from tests.support.databases import postgres
+from tests.support.machine import Machine
 
 
 class Running:
@@ -49,17 +54,49 @@ class Running:
         return reply.json()["submission"]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(scope="session")
+def buckets() -> Iterator[str]:
+    """The URL of a bucket on an S3 server, below a prefix."""
+    with bucket() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite and a folder", "postgres and a bucket"])
 def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
-    """A server on each of the two databases."""
+    """A server on each of the two databases, and on each kind of objects."""
     with ExitStack() as stack:
-        url = f"sqlite:///{tmp_path}/server.db"
-        if request.param == "postgres":
-            url = stack.enter_context(postgres())
-        found = Running(Settings(url, str(tmp_path / "objects")))
+        if request.param.startswith("sqlite"):
+            settings = Settings(f"sqlite:///{tmp_path}/server.db", str(tmp_path / "objects"))
+        else:
+            objects = request.getfixturevalue("buckets").replace("/prefix", f"/{token_hex(6)}")
+            settings = Settings(stack.enter_context(postgres()), objects)
+        found = Running(settings)
         stack.callback(found.server.close)
         with found.client:
             yield found
+
+
+@contextmanager
+def listening(running: Running) -> Iterator[str]:
+    """The server on a socket of loopback, in a thread of this process; yields its URL."""
+    with serve.listening("127.0.0.1", 0) as sock:
+        server = uvicorn.Server(serve.configuration(running.server.app(), 1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine that knows of no server."""
+    home = tmp_path / "home"
+    (home / "work").mkdir(parents=True)
+    return Machine(home, home / "work/shop")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import obstore
 import pytest
 
 from agentfeedback.foundation.canonical import canonical
@@ -16,6 +17,7 @@ from agentfeedback.foundation.errors import StoreError
 from agentfeedback_server import upload_rows
 from agentfeedback_server.begin import Limits
 from agentfeedback_server.settings import Settings
+from agentfeedback_web.objects import BucketObjects
 from tests.support.uploads import Upload, sha256
 
 from .conftest import Running
@@ -59,7 +61,11 @@ class Uploader:
         return self.complete(id)
 
     def objects(self) -> list[str]:
-        """The names of all files that hold parts."""
+        """The names of all objects."""
+        place = self.running.server.objects
+        if isinstance(place, BucketObjects):
+            listed = [item for batch in obstore.list(place._store) for item in batch]
+            return sorted(item["path"].rpartition("/")[2] for item in listed)
         root = Path(self.running.server.settings.objects)
         return sorted(path.name for path in root.rglob("*") if path.is_file())
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from importlib import import_module
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -157,22 +159,27 @@ class BucketObjects:
 
     def put(self, key: str, data: bytes) -> None:
         """Put one object."""
-        self._asked(lambda: self._obstore.put(self._store, _checked(key), data))
+        name = _checked(key)
+        if self._asked(lambda: self._obstore.put(self._store, name, data)) is None:
+            raise self._failure("there is no such bucket")
 
     def get(self, key: str) -> bytes | None:
         """Get one object."""
+        name = _checked(key)
         found: bytes | None = self._asked(
-            lambda: bytes(self._obstore.get(self._store, _checked(key)).bytes())
+            lambda: bytes(self._obstore.get(self._store, name).bytes())
         )
         return found
 
     def delete(self, key: str) -> None:
         """Delete one object."""
-        self._asked(lambda: self._obstore.delete(self._store, _checked(key)))
+        name = _checked(key)
+        self._asked(lambda: self._obstore.delete(self._store, name))
 
     def exists(self, key: str) -> bool:
         """Ask for its head."""
-        return self._asked(lambda: self._obstore.head(self._store, _checked(key))) is not None
+        name = _checked(key)
+        return self._asked(lambda: self._obstore.head(self._store, name)) is not None
 
     def check(self) -> None:
         """List the bucket: getting an object does not tell a missing bucket from a missing object."""
@@ -183,20 +190,22 @@ class BucketObjects:
             return True
 
         if self._asked(listed) is None:
-            raise StoreError(f"{self._shown} is not there; make the bucket")
+            raise self._failure("there is no such bucket")
 
-    def _asked(self, ask: Any) -> Any:
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        """What obstore answers; None where it says that nothing is there."""
         try:
             return ask()
         except FileNotFoundError:
             return None
         except Exception as error:
-            raise StoreError(
-                f"the objects in {self._shown} cannot be used: {type(error).__name__}"
-            ) from error
+            raise self._failure(type(error).__name__) from error
+
+    def _failure(self, reason: str) -> StoreError:
+        return StoreError(f"the objects in {self._shown} cannot be used: {reason}")
 
 
-_RETRY = {"max_retries": 3, "retry_timeout": {"seconds": 20}}
+_RETRY = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
 
 
 def _checked(key: str) -> str:

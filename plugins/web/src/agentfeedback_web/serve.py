@@ -41,17 +41,20 @@ def serve(
     app: ASGIApp, sock: socket.socket, *, grace_s: float, started: Callable[[], None]
 ) -> None:
     """Serve on a socket until SIGINT or SIGTERM; requests that are open then have `grace_s` seconds."""
-    config = uvicorn.Config(
+    _Server(configuration(app, grace_s), started).run(sockets=[sock])
+
+
+def configuration(app: ASGIApp, grace_s: float) -> uvicorn.Config:
+    """How an application is served; uvicorn itself logs nothing of a request."""
+    return uvicorn.Config(
         app,
         access_log=False,  # the application's own log has no path in it
         log_config=None,
         server_header=False,
-        date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=max(1, round(grace_s)),
         ws="none",
     )
-    _Server(config, started).run(sockets=[sock])
 
 
 class _Server(uvicorn.Server):
