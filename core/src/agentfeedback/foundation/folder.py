@@ -184,3 +184,8 @@ def _names(path: str) -> list[str]:
         return os.listdir(path)
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def rename(name: str, above: int, new: str, to: int) -> None:
+    """Rename a file from one folder to a name in another, over any other of that name; nothing is flushed."""
+    os.rename(name, new, src_dir_fd=above, dst_dir_fd=to)

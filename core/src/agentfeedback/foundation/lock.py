@@ -22,14 +22,25 @@ class FileLock:
     """Holds the lock file at `path` for a `with` block, or from `acquire` to `release`.
 
     The file is made owner-only where it is missing, unless `create` is false. `deadline` is a time of
-    `time.monotonic`, in seconds. Raises `TimeoutError` when another holds the lock until then (at once
-    when it has passed), and other `OSError`s.
+    `time.monotonic`, in seconds. With `shared` any number of holders may read at once, and nobody may
+    write. A relative path is taken from the folder with the descriptor `above`. Raises `TimeoutError`
+    when another holds the lock until the deadline (at once when it has passed), and other `OSError`s.
     """
 
-    def __init__(self, path: str, deadline: float, *, create: bool = True) -> None:
+    def __init__(
+        self,
+        path: str,
+        deadline: float,
+        *,
+        create: bool = True,
+        shared: bool = False,
+        above: int | None = None,
+    ) -> None:
         self.path = path
         self._deadline = deadline
         self._flags = _OPEN | os.O_CREAT if create else _OPEN
+        self._kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        self._above = above
         self._descriptor = -1
 
     def __enter__(self) -> FileLock:  # noqa: PYI034 - importing typing costs too much start-up time in a hook
@@ -47,7 +58,7 @@ class FileLock:
     def acquire(self) -> None:
         """Wait for the lock."""
         while self._descriptor < 0:
-            descriptor = os.open(self.path, self._flags, 0o600)
+            descriptor = os.open(self.path, self._flags, 0o600, dir_fd=self._above)
             try:
                 self._wait(descriptor)
                 # The file may have been removed, or replaced, while this process waited for it.
@@ -64,13 +75,13 @@ class FileLock:
 
     def remove(self) -> None:
         """Remove the lock file while it is held; who waits for it makes a new one."""
-        os.unlink(self.path)
+        os.unlink(self.path, dir_fd=self._above)
 
     def _wait(self, descriptor: int) -> None:
         pause = _SHORTEST
         while True:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, self._kind | fcntl.LOCK_NB)
                 return
             except OSError as error:
                 if error.errno not in (errno.EAGAIN, errno.EACCES):
@@ -83,6 +94,7 @@ class FileLock:
 
     def _is_at_path(self, descriptor: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(descriptor), os.lstat(self.path))
+            there = os.stat(self.path, dir_fd=self._above, follow_symlinks=False)
+            return os.path.samestat(os.fstat(descriptor), there)
         except FileNotFoundError:
             return False

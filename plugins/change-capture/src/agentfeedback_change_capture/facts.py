@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     TimeSource = Literal["host", "receipt", "transcript"]
     Role = Literal["prompt", "assistant", "tool_input", "tool_result", "tool_error"]
     MediaType = Literal["text/plain", "application/json"]
-    #: What a SessionStart says about its session: it began, or it goes on in a process that was seen.
-    Start = Literal["original", "continued", "other"]
+    #: What a SessionStart says about its session: it began, or something that was there goes on.
+    Start = Literal["original", "other"]
 
 METADATA_ONLY, LOCAL, SHARED = "metadata-only", "local-conversation", "shared-conversation"
 #: From the lowest to the highest.
@@ -173,7 +173,8 @@ class Action:
     """What is bound before a configured tool runs.
 
     `rule` has `kind`, `coverage` and `result_source`. `source` is the shared form of a source
-    binding; nothing captures source yet, so it is always unavailable.
+    binding; nothing captures source yet, so it is always unavailable, and the adapter adds the cause
+    `source_unavailable` to the fact's gaps.
     """
 
     __slots__ = ("recipe_digest", "rule", "setup_digest", "source")

@@ -24,6 +24,8 @@ ACK_RECORDS, ACK_BYTES = 1, 256
 FINISH_RECORDS, FINISH_BYTES = 4, 8_192
 #: The file that is being written.
 WRITER_RECORDS = 1
+#: Above an index without entries.
+_INDEX_BYTES = 4096
 
 
 class SpoolLimits:
@@ -47,7 +49,9 @@ class SpoolLimits:
         self.bytes = bytes
         self.artifact_bytes = artifact_bytes
         self.replay_records = 4 * records if replay_records is None else replay_records
-        self.replay_bytes = artifact_bytes if replay_bytes is None else replay_bytes
+        self.replay_bytes = (
+            max(artifact_bytes, _INDEX_BYTES) if replay_bytes is None else replay_bytes
+        )
         if (wrong := _problem(self)) is not None:
             raise ValueError(wrong)
 
@@ -69,8 +73,8 @@ def _problem(limits: SpoolLimits) -> str | None:
         return f"{limits.bytes} bytes are fewer than the {FLOOR_BYTES} of one managed run"
     if not 0 < limits.artifact_bytes <= limits.bytes:
         return f"{limits.artifact_bytes} bytes of an artifact do not fit {limits.bytes} bytes"
-    if limits.replay_records < 1 or limits.replay_bytes < 1:
-        return "the replay index needs room for one entry"
+    if limits.replay_records < 1 or limits.replay_bytes < _INDEX_BYTES:
+        return f"the replay index needs room for one entry in {_INDEX_BYTES} bytes"
     return None
 
 

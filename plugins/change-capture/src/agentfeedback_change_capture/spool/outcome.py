@@ -6,7 +6,7 @@ from agentfeedback.foundation.errors import AgentFeedbackError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
     #: `new`: written. `duplicate`: retained before, nothing written. `conflict`: the same identity with
     #: other facts, kept as a local diagnostic alone. `paused`: not admitted, a pause is recorded.
@@ -22,26 +22,6 @@ class Outcome:
     def __init__(self, kind: Kind, event_id: str = "") -> None:
         self.kind = kind
         self.event_id = event_id
-
-
-class Claim:
-    """What is known of one call of a tool, from its claim or from the compaction index.
-
-    `pre` and `post` are the fingerprints of its phases, None for a phase that is not retained.
-    `closed` says that a turn ended without it, `rule` is that of its action, None for a tool without one.
-    """
-
-    __slots__ = ("agent_id", "closed", "post", "pre", "record", "route", "rule", "target")
-
-    def __init__(self, record: dict[str, Any], **members: Any) -> None:
-        self.record = record
-        self.target = members["target"]
-        self.route = members["route"]
-        self.rule = members["rule"]
-        self.pre: str | None = members["pre"]
-        self.post: str | None = members["post"]
-        self.closed: bool = members["closed"]
-        self.agent_id: str | None = members["agent_id"]
 
 
 class SpoolRefused(AgentFeedbackError):
