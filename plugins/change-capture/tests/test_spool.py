@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentfeedback_change_capture.facts import LOCAL, METADATA_ONLY, SHARED, Body, Fact, Target
-from agentfeedback_change_capture.spool.lookup import look_up
+from agentfeedback_change_capture.spool.spool import look_up
 from tests.support import capture
 from tests.support.capture import (
     OBSERVED,
@@ -42,7 +42,7 @@ def test_a_session_from_its_start_to_its_end(spool: Path) -> None:
     with opened(spool) as held:
         assert held.append(stream(), session_start()).kind == "new"
         assert held.start(stream(), tool_start(), call(), capture.action()).kind == "new"
-        assert held.finish(OBSERVED, None, tool_finish(), call(), capture.ending).kind == "new"
+        assert held.finish(stream(), tool_finish(), call(), capture.ending).kind == "new"
         assert held.append(stream(), capture.session_end()).kind == "new"
         assert held.usage.open_actions == 0
     found = events(spool)
@@ -70,12 +70,12 @@ def test_a_hook_that_runs_again_writes_nothing(spool: Path) -> None:
     with opened(spool) as held:
         held.append(stream(), session_start())
         held.start(stream(), tool_start(), call(), capture.action())
-        held.finish(OBSERVED, None, tool_finish(), call(), capture.ending)
+        held.finish(stream(), tool_finish(), call(), capture.ending)
         held.append(stream(), capture.message())
     before = contents(spool)
     with opened(spool) as held:
         assert held.start(other, tool_start(), call(), None).kind == "duplicate"
-        assert held.finish(OBSERVED, other, tool_finish(), call(), None).kind == "duplicate"
+        assert held.finish(other, tool_finish(), call(), None).kind == "duplicate"
         assert held.append(stream(), capture.message()).kind == "duplicate"
     assert contents(spool) == before
 
@@ -84,12 +84,12 @@ def test_other_facts_under_one_identity_are_a_local_diagnostic_once(spool: Path)
     """A conflict changes no stream and takes no number; it is kept once for each phase."""
     with opened(spool) as held:
         held.start(stream(), tool_start(), call(), capture.action())
-        held.finish(OBSERVED, None, tool_finish(), call(), capture.ending)
+        held.finish(stream(), tool_finish(), call(), capture.ending)
         before = contents(spool)
         for _ in range(2):
             again = held.start(stream(), tool_start(), call(fingerprint="b"), capture.action())
             assert again.kind == "conflict"
-            failed = held.finish(OBSERVED, None, tool_finish(), call(fingerprint="b"), None)
+            failed = held.finish(stream(), tool_finish(), call(fingerprint="b"), None)
             assert failed.kind == "conflict"
     after = contents(spool)
     assert {name for name in after if name not in before} == {
@@ -194,9 +194,9 @@ def test_starts_that_a_turn_ended_without_are_closed(spool: Path) -> None:
         assert held.close_starts(OBSERVED, capture.NOW, agent_id=None) == 0
         assert held.close_starts(OBSERVED, capture.NOW, agent_id="ag-1") == 1
         assert held.usage.open_actions == 1
-        late = held.finish(OBSERVED, None, tool_finish("t-1"), call("t-1"), capture.ending)
+        late = held.finish(stream(), tool_finish("t-1"), call("t-1"), capture.ending)
         assert late.kind == "new"
-        again = held.finish(OBSERVED, None, tool_finish("t-1"), call("t-1"), capture.ending)
+        again = held.finish(stream(), tool_finish("t-1"), call("t-1"), capture.ending)
         assert again.kind == "duplicate"
         assert held.close_starts(OBSERVED, capture.NOW) == 0
     finishes = [each["action"] for each in envelopes(spool) if "action_finish" in each["schema"]]
@@ -207,9 +207,7 @@ def test_starts_that_a_turn_ended_without_are_closed(spool: Path) -> None:
 def test_an_end_without_a_claim_is_an_event_and_nothing_more(spool: Path) -> None:
     """A start that comes after it starts no action: what ran is over."""
     with opened(spool) as held:
-        with pytest.raises(LookupError):
-            held.finish(OBSERVED, None, tool_finish(), call(), capture.ending)
-        assert held.finish(OBSERVED, stream(), tool_finish(), call(), None).kind == "new"
+        assert held.finish(stream(), tool_finish(), call(), None).kind == "new"
         assert held.start(stream(), tool_start(), call(), capture.action()).kind == "new"
     assert [each["schema"] for each in envelopes(spool)] == ["agentscm.capture.events/1"] * 2
 
@@ -220,19 +218,17 @@ def test_a_managed_call_that_started_nothing_has_one_receipt(spool: Path) -> Non
     with opened(spool) as held:
         held.start(stream(), tool_start(), call(), None, recipe=recipe)
         assert held.close_starts(OBSERVED, capture.NOW) == 0
-        held.finish(OBSERVED, None, tool_finish(), call(), capture.ending)
+        held.finish(stream(), tool_finish(), call(), capture.ending)
     (finish,) = (each["action"] for each in envelopes(spool) if "action" in each)
     assert (finish["start_sha256"], finish["cause"]) == (None, "managed_not_started")
 
 
 def test_a_call_is_looked_up_without_the_lock(spool: Path) -> None:
-    """A hook learns the target and rule of a claim while another holds the spool; a missing spool is no error."""
+    """A hook learns the target and rule of a claim while another holds the spool; a missing spool knows nothing."""
     with opened(spool) as held:
         held.start(stream(), tool_start(), call(), capture.action())
         known = look_up(str(spool), OBSERVED, "t-1")
         other = look_up(str(spool), OBSERVED, "t-2")
-    assert known is not None and known.fingerprint("pre") == "a" * 64 and not known.is_new
-    bindings = known.bindings()
-    assert bindings is not None and bindings["rule"] == capture.RULE
-    assert other is not None and other.is_new and other.bindings() is None
-    assert look_up(str(spool.parent), OBSERVED, "t-1") is None
+    assert known is not None and (known.pre, known.post) == ("a" * 64, None)
+    assert (known.rule, known.target) == (capture.RULE, capture.TARGET) and not known.closed
+    assert other is None and look_up(str(spool.parent), OBSERVED, "t-1") is None

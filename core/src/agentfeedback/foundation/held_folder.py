@@ -64,7 +64,7 @@ class HeldFolder:
 
     def __init__(self, path: str, above: HeldFolder | None = None) -> None:
         """Open a folder, its last component not a link; relative to `above` where that is given."""
-        self.descriptor = os.open(
+        self.descriptor: int = os.open(
             path, FOLDER | os.O_NOFOLLOW, dir_fd=None if above is None else above.descriptor
         )
 

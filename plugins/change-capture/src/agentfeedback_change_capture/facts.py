@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     TimeSource = Literal["host", "receipt", "transcript"]
     Role = Literal["prompt", "assistant", "tool_input", "tool_result", "tool_error"]
     MediaType = Literal["text/plain", "application/json"]
-    #: What a SessionStart says about its session: it began, or something that was there goes on.
-    Start = Literal["original", "other"]
+    #: What a SessionStart says about its session: it began, it goes on after a compaction, or neither.
+    Start = Literal["original", "continued", "other"]
 
 METADATA_ONLY, LOCAL, SHARED = "metadata-only", "local-conversation", "shared-conversation"
 #: From the lowest to the highest.

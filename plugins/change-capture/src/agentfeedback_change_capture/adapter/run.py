@@ -11,7 +11,7 @@ import time
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback_change_capture.adapter import observed
 from agentfeedback_change_capture.adapter import payload as read
-from agentfeedback_change_capture.facts import METADATA_ONLY, SHARED
+from agentfeedback_change_capture.facts import METADATA_ONLY
 from agentfeedback_change_capture.setup import bindings, connections, private_files
 
 TYPE_CHECKING = False
@@ -151,6 +151,7 @@ class _Event:
                     stream = stream or self._stream(_target_of(claim))
                     return spool.start(stream, self.fact, self.call, self._action())
             elif stream is not None or claim is not None:
+                stream = stream or self._stream(_target_of(claim))
                 return spool.finish(stream, self.fact, self.call, self._ending)
         elif stream is not None:
             return spool.append(stream, self.fact)
@@ -158,9 +159,9 @@ class _Event:
             self.session,
             self.fact,
             cause,
+            self.binding.capture_mode,
             call=self.call,
             recipe_digest=self._recipe_digest() if self._rule() is not None else None,
-            sharing=self.binding.capture_mode == SHARED,
         )
 
     def _stream(self, target: Target) -> Stream:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from agentfeedback_change_capture import identities
 from agentfeedback_change_capture.facts import Stream, Target
 from agentfeedback_change_capture.spool import event_building, layout
+from agentfeedback_change_capture.spool.deferral import Deferral
 from agentfeedback_change_capture.spool.outcome import Outcome
 
 TYPE_CHECKING = False
@@ -80,6 +81,7 @@ class Claims:
         self.writer = writer
         self.storage = writer.storage
         self.origin = writer.origin
+        self._deferral = Deferral(writer)
 
     def known(self, occurrence: str) -> Known:
         """Return what is known of a call."""
@@ -98,8 +100,8 @@ class Claims:
         if before is not None:
             if before == call.fingerprint:
                 return Outcome("duplicate", event_id)
-            return self.writer.conflict(observed, fact, event_id, call)
-        if known.is_new and self.writer.was_deferred(event_id):
+            return self._deferral.conflict(observed, fact, event_id, call)
+        if known.is_new and self._deferral.was_deferred(event_id):
             return Outcome("duplicate", event_id)
         return None
 
@@ -110,23 +112,16 @@ class Claims:
             raise ValueError(f"a {fact.event} of a call has no identity")
         return found
 
-    def bound_stream(self, stream: Stream | None, known: Known) -> Stream:
-        """Return the stream a call is bound to: the claim's, under the mode of this moment.
-
-        Raises:
-            LookupError: There is neither a claim nor a stream.
-        """
+    def bound_stream(self, stream: Stream, known: Known) -> Stream:
+        """Return the stream a call is bound to: the claim's, under the mode of this moment."""
         bindings = known.bindings()
         if bindings is None:
-            if stream is None:
-                raise LookupError(f"nothing is known of the call {known.occurrence}")
             return stream
-        mode = bindings["capture_mode"] if stream is None else stream.capture_mode
         adapter = bindings["adapter"]
         return Stream(
             bindings["observed_session"],
             Target.of(bindings["target"]),
-            mode,
+            stream.capture_mode,
             adapter["name"],
             adapter["version"],
         )

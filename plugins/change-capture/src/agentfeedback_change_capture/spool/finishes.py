@@ -31,8 +31,7 @@ class Finishes:
 
     def finish(
         self,
-        observed: str,
-        stream: Stream | None,
+        stream: Stream,
         fact: Fact,
         call: Call,
         ending: Callable[[dict[str, str]], Ending] | None,
@@ -42,6 +41,7 @@ class Finishes:
         Where the event does not fit, the finish of a started action is retained all the same, in the
         room that was kept for it.
         """
+        observed = stream.observed
         occurrence = identities.occurrence_id(observed, call.tool_use_id)
         known = self._claims.known(occurrence)
         answer = self._claims.replayed(known, observed, fact, call, "post")

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from agentfeedback_change_capture.facts import Target
+
     #: `new`: written. `duplicate`: retained before, nothing written. `conflict`: the same identity with
     #: other facts, kept as a local diagnostic alone. `paused`: not admitted, a pause is recorded.
     #: `dropped`: not admitted while paused already.
@@ -22,6 +24,36 @@ class Outcome:
     def __init__(self, kind: Kind, event_id: str = "") -> None:
         self.kind = kind
         self.event_id = event_id
+
+
+class Claim:
+    """What a spool knows of one call of a tool, from its claim or from the compaction index.
+
+    `pre` and `post` are the fingerprints of its phases, None for a phase that is not retained.
+    `closed` says that a turn ended without it, `rule` is that of its action, None for a call without one,
+    and `agent_id` names the subagent that made it.
+    """
+
+    __slots__ = ("agent_id", "closed", "post", "pre", "route", "rule", "target")
+
+    def __init__(
+        self,
+        target: Target,
+        route: str,
+        rule: dict[str, str] | None,
+        *,
+        pre: str | None,
+        post: str | None,
+        closed: bool,
+        agent_id: str | None,
+    ) -> None:
+        self.target = target
+        self.route = route
+        self.rule = rule
+        self.pre = pre
+        self.post = post
+        self.closed = closed
+        self.agent_id = agent_id
 
 
 class SpoolRefused(AgentFeedbackError):

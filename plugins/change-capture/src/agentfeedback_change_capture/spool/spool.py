@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from agentfeedback_change_capture.facts import Target
 from agentfeedback_change_capture.spool import layout
+from agentfeedback_change_capture.spool.appending import Facts
 from agentfeedback_change_capture.spool.claims import Claims
 from agentfeedback_change_capture.spool.deferral import Deferral
 from agentfeedback_change_capture.spool.envelopes import Origin, Publisher
 from agentfeedback_change_capture.spool.finishes import Finishes
 from agentfeedback_change_capture.spool.index import CompactionIndex, finish_cleanup
 from agentfeedback_change_capture.spool.limits import SpoolLimits
+from agentfeedback_change_capture.spool.lookup import look_up
 from agentfeedback_change_capture.spool.opening import open_checked
 from agentfeedback_change_capture.spool.outbox import Outbox
 from agentfeedback_change_capture.spool.recovery import Recovery, recover_names
@@ -167,7 +169,7 @@ class Spool:
 
     def append(self, stream: Stream, fact: Fact) -> Outcome:
         """Retain a fact that is not a phase of an identified call, with the gaps that qualify it."""
-        return self._writer.append(stream, fact)
+        return Facts(self._writer).append(stream, fact)
 
     def start(
         self,
@@ -188,21 +190,17 @@ class Spool:
 
     def finish(
         self,
-        observed: str,
-        stream: Stream | None,
+        stream: Stream,
         fact: Fact,
         call: Call,
         ending: Callable[[dict[str, str]], Ending] | None = None,
     ) -> Outcome:
         """Retain the end of a call, and finish its action where its claim started one.
 
-        The claim's target is used where there is a claim; `stream` may be None only then. `ending`
-        gets the rule of the claim and is asked only for an action that is open.
-
-        Raises:
-            LookupError: There is no claim and no stream.
+        The claim's target is used where there is a claim, whatever `stream` says. `ending` gets the
+        rule of the claim and is asked only for an action that is open.
         """
-        return Finishes(self._claims).finish(observed, stream, fact, call, ending)
+        return Finishes(self._claims).finish(stream, fact, call, ending)
 
     def close_starts(
         self, observed: str, observed_at: int, *, agent_id: str | None = "", most: int = 32
@@ -309,3 +307,6 @@ class Spool:
         finished = {name[:32] for name in receipts if name.endswith(".finish.json")}
         started = {name[:32] for name in receipts if name.endswith(".start.json")}
         storage.usage.open_actions = len(started - finished)
+
+
+__all__ = ["Spool", "look_up"]

@@ -6,7 +6,6 @@ from agentfeedback_change_capture import identities
 from agentfeedback_change_capture.facts import Stream, Target
 from agentfeedback_change_capture.spool import event_building, layout
 from agentfeedback_change_capture.spool.envelopes import Attribution, made_events
-from agentfeedback_change_capture.spool.index import replay_digest
 from agentfeedback_change_capture.spool.outcome import Outcome, SpoolFull
 from agentfeedback_change_capture.spool.plan import Plan
 from agentfeedback_change_capture.spool.sessions import SessionState, read_session
@@ -15,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agentfeedback_change_capture.facts import Call, Fact
+    from agentfeedback_change_capture.facts import Fact
     from agentfeedback_change_capture.spool.envelopes import Origin, Publisher
     from agentfeedback_change_capture.spool.event_building import Built
     from agentfeedback_change_capture.spool.index import CompactionIndex
@@ -44,29 +43,6 @@ class Writer:
         return SessionState(
             self.storage, stream.observed, stream.target.session_id, stream.capture_mode
         )
-
-    def append(self, stream: Stream, fact: Fact) -> Outcome:
-        """Retain a fact that is not a phase of an identified call."""
-        event_id = event_building.known_id(self.origin.scope, stream.observed, fact)
-        if event_id is not None:
-            if (before := self._replayed(event_id)) is not None:
-                return self._compare(stream, fact, event_id, before)
-            if self.was_deferred(event_id):
-                return Outcome("duplicate", event_id)
-        self.end_outage(stream, fact.observed_at)
-        for with_bodies in (True, False):
-            state = self.state(stream)
-            built = self.build(stream, fact, state, with_bodies=with_bodies)
-            self.settle(state, stream)
-            plan = self.plan()
-            state.add_to(plan)
-            self.add_artifacts(plan, built)
-            made = made_events(self.origin, self.attribution(stream, state), built.events, None)
-            plan.publish(made)
-            if plan.fits("ordinary"):
-                plan.write()
-                return Outcome("new", built.event_id)
-        return self.pause(stream, fact.observed_at, "quota")
 
     def build(self, stream: Stream, fact: Fact, state: SessionState, *, with_bodies: bool) -> Built:
         """Return the events of a fact, numbered."""
@@ -210,32 +186,5 @@ class Writer:
         plan.write()
         return True
 
-    def was_deferred(self, event_id: str) -> bool:
-        """Return whether an event was kept without a target: it stays so when its hook runs again."""
-        from agentfeedback_change_capture.spool.deferral import Deferral
-
-        return Deferral(self).was_deferred(event_id)
-
     def _of_target(self, stream: Stream, target: Target) -> Stream:
         return Stream(stream.observed, target, stream.capture_mode, stream.adapter, stream.version)
-
-    def _replayed(self, event_id: str) -> str | None:
-        """Return the replay digest of an event that is retained, or was and is compacted."""
-        name = self.publisher.find(event_id.removeprefix("evt_"))
-        if name is None:
-            return self.index.replay_digest(event_id)
-        envelope, _ = self.storage.envelope(name)
-        return replay_digest(envelope["events"][0])
-
-    def _compare(self, stream: Stream, fact: Fact, event_id: str, before: str) -> Outcome:
-        for with_bodies in (True, False):
-            built = self.build(stream, fact, self.state(stream), with_bodies=with_bodies)
-            if replay_digest(built.events[0]) == before:
-                return Outcome("duplicate", event_id)
-        return self.conflict(stream.observed, fact, event_id, None)
-
-    def conflict(self, observed: str, fact: Fact, event_id: str, call: Call | None) -> Outcome:
-        """Keep a local diagnostic that one identity came with other facts, once; nothing is shared."""
-        from agentfeedback_change_capture.spool.deferral import Deferral
-
-        return Deferral(self).conflict(observed, fact, event_id, call)
