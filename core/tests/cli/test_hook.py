@@ -343,7 +343,6 @@ ALLOWED = {
         "_sha256",
         "_sre",
         "collections",
-        "contextlib",
         "copyreg",
         "enum",
         "errno",
@@ -357,7 +356,6 @@ ALLOWED = {
         "re",
         "reprlib",
         "select",
-        "signal",
         "types",
         "warnings",
     },
@@ -397,3 +395,17 @@ def test_a_hook_imports_next_to_nothing(hooks):
         and name != "tiny_harness.hooks"
     ]
     assert [] == heavy
+
+
+def test_a_hook_that_keeps_nothing_of_a_payload_makes_no_enumeration(hooks):
+    """Half of the time of a hook was once spent on modules that make enumerations and patterns."""
+    code = (
+        "import sys; from agentfeedback.cli.main import main; main(['hook', 'tiny', 'another'])\n"
+        "print('\\n'.join(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=hooks.environ, capture_output=True, check=True
+    )
+    loaded = set(done.stdout.decode().split())
+    assert "tiny_harness.hooks" in loaded
+    assert loaded.isdisjoint({"collections", "contextlib", "enum", "functools", "json", "re"})

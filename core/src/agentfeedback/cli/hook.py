@@ -6,8 +6,9 @@ and its status is always 0. What it may import is a list in `docs/reference/hook
 
 from __future__ import annotations
 
+# `signal` itself makes enumerations of its numbers, which is half of the time of a hook.
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
 import time
 
 from agentfeedback.foundation.stdin import read_until

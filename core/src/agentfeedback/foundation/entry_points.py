@@ -11,7 +11,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
@@ -120,14 +121,15 @@ def load_file(value: str) -> Any:
 def _module(name: str) -> ModuleType:
     package, _, _ = name.rpartition(".")
     if name not in sys.modules and package not in sys.modules:
-        from importlib.machinery import PathFinder
-        from importlib.util import module_from_spec
-
-        above = PathFinder.find_spec(package) if package and "." not in package else None
+        above = _spec(package, None) if package and "." not in package else None
         locations = above.submodule_search_locations if above is not None else None
-        spec = PathFinder.find_spec(name, locations) if locations else None
+        spec = _spec(name, locations) if locations else None
         if spec is not None and spec.loader is not None:
-            module = module_from_spec(spec)
+            # As `importlib.util.module_from_spec` makes it, whose import takes longer than a whole hook.
+            module = type(sys)(name)
+            module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, package
+            if spec.has_location:
+                module.__file__ = spec.origin
             sys.modules[name] = module
             try:
                 spec.loader.exec_module(module)
@@ -138,6 +140,15 @@ def _module(name: str) -> ModuleType:
     from importlib import import_module
 
     return import_module(name)
+
+
+def _spec(name: str, locations: Sequence[str] | None) -> ModuleSpec | None:
+    """Where a module is, by the finders that an import asks."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, locations)
+        if spec is not None:
+            return spec
+    return None
 
 
 def _files(unreadable: list[str] | None) -> Iterator[tuple[str, str]]:
