@@ -244,10 +244,19 @@ def test_proxy_that_cannot_be_used_is_an_error_of_the_setup(
     server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not gone around."""
-    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
+    monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
     with pytest.raises(ClientSetupError):
-        remote(server).send(NOTE)
+        Client(ServerSettings(server.url.replace("http:", "https:"), server.key))
     assert server.requests == []
+
+
+def test_no_proxy_stands_between_this_machine_and_itself(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key of a server on loopback would leave the machine in clear text."""
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert remote(server).send(NOTE).status == 201
 
 
 def texts(reply: ApiResponse) -> str:

@@ -97,9 +97,9 @@ def test_setup_that_cannot_be_used_asks_nothing(machine: Any, server: Any) -> No
         {"AGENT_FEEDBACK_URL": "https://u:hunter2@x.example", "AGENT_FEEDBACK_API_KEY": "k"},
         {"AGENT_FEEDBACK_URL": server.url, "AGENT_FEEDBACK_API_KEY": "two words"},
         {
-            "AGENT_FEEDBACK_URL": server.url,
+            "AGENT_FEEDBACK_URL": "https://x.example",
             "AGENT_FEEDBACK_API_KEY": "k",
-            "http_proxy": "socks5://u:hunter2@p",
+            "https_proxy": "socks5://u:hunter2@p",
         },
     ):
         found = doctor(machine, **environ)

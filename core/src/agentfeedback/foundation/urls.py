@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 #: What a URL and a header may hold: ASCII without white space.
 PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_LOOPBACK = re.compile(rf"127(?:\.{_BYTE}){{3}}", re.ASCII)
 #: The schemes a server may have, with the port each means.
 PORTS = {"http": 80, "https": 443}
 
@@ -16,6 +18,15 @@ def without_userinfo(url: str) -> str:
     before, scheme, rest = url.rpartition("://")
     # A password may hold a slash: whatever stands before the last @ is not shown.
     return before + scheme + rest.rpartition("@")[2]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host of a base URL is this machine: `localhost`, a name below it, 127.0.0.0/8, `::1`."""
+    return (
+        host in ("localhost", "::1")
+        or host.endswith(".localhost")
+        or bool(_LOOPBACK.fullmatch(host))
+    )
 
 
 def base_url(text: str) -> str:

@@ -41,7 +41,7 @@ from agentfeedback_submit.filing.collect import (
     machine_name,
 )
 from agentfeedback_submit.filing.request import Request
-from agentfeedback_submit.remote.server import CLIENT, ServerSettings, server_of
+from agentfeedback_submit.remote.server import CLIENT, ServerSettings, keys_of, server_of
 
 if TYPE_CHECKING:
     from agentfeedback_submit.remote.api import RemoteApi
@@ -117,8 +117,9 @@ class SubmitContext:
 
     def server(self, *, local: bool = False, server: str = "") -> ServerSettings | None:
         """The server this run talks to; None in local mode. Raises `ClientSetupError`."""
-        url, key = self.resolve("url", server), self.resolve("api_key")
-        return server_of(url, key, local=local)
+        configured = {"url": self.config.url, "api_key": self.config.api_key}
+        keys = keys_of(configured, self.environ)
+        return server_of(self.resolve("url", server), keys, local=local)
 
     def destination(self, *, local: bool = False, server: str = "") -> Destination:
         """Where submissions go; in local mode what waits is filed first. Raises `ClientSetupError`."""

@@ -22,7 +22,7 @@ from agentfeedback_submissions.response import UNANSWERED, ApiResponse
 from agentfeedback_submit.delivery.outcome_log import LIMIT, OutcomeLog
 from agentfeedback_submit.delivery.spool import Spool
 from agentfeedback_submit.remote.client import Client
-from agentfeedback_submit.remote.server import META, ServerSettings, server_of
+from agentfeedback_submit.remote.server import META, ServerSettings, keys_of, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,8 +102,9 @@ def _meta(context: DoctorContext) -> DoctorSection:
 
 
 def _server(context: DoctorContext) -> ServerSettings | None:
-    url = _value(context, "url")
-    return server_of(url, _value(context, "api_key"))
+    found = {name: context.tables.get(name) for name in ("url", "api_key")}
+    configured = {name: value if isinstance(value, str) else "" for name, value in found.items()}
+    return server_of(_value(context, "url"), keys_of(configured, context.environ))
 
 
 def _value(context: DoctorContext, name: str) -> ResolvedSetting:

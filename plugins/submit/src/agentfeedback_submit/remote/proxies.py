@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import field, frozen
 
-from agentfeedback.foundation.urls import PORTS
+from agentfeedback.foundation.urls import PORTS, is_loopback
 from agentfeedback_submit.remote.server import ClientSetupError
 
 _REMEDY = "correct the proxy variable, or name the server in NO_PROXY"
@@ -24,10 +24,14 @@ class Proxy:
 def proxy_for(url: str, proxies: Mapping[str, str]) -> Proxy | None:
     """The proxy for a server: that of its scheme, then that of `all`, unless `no` names its host.
 
+    Plain http to this machine goes through none, or the key would leave it in clear text.
+
     `proxies` is what `urllib.request.getproxies_environment` returns. Raises `ClientSetupError` for a
     proxy that cannot be used.
     """
     parts = urlsplit(url)
+    if parts.scheme == "http" and is_loopback(parts.hostname or ""):
+        return None
     if _passed_by(parts.hostname or "", parts.port or PORTS[parts.scheme], proxies.get("no", "")):
         return None
     for name in (parts.scheme, "all"):

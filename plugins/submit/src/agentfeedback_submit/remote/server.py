@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
 from attrs import field, frozen
 
 from agentfeedback import __version__
 from agentfeedback.config.resolve import VARIABLES, ResolvedSetting
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
-from agentfeedback.foundation.urls import PRINTABLE, base_url
+from agentfeedback.foundation.urls import PRINTABLE, base_url, is_loopback, without_userinfo
 
 #: How this program names itself to a server, and in the context of a report.
 CLIENT = f"agentfeedback/{__version__}"
@@ -35,10 +38,29 @@ def one_mode(*, local: bool, server: str) -> None:
         raise UsageError("--local and --server are both given", "give one of them")
 
 
+@frozen(eq=False)
+class Key:
+    """A key and the URL of the one server it may be sent to; None: the server that is named."""
+
+    value: str = field(repr=False)
+    url: str | None
+
+
+def keys_of(config: Mapping[str, str], environ: Mapping[str, str]) -> list[Key]:
+    """The keys there are, that of the environment first. `config` holds `url` and `api_key`, empty where unset.
+
+    A key belongs to the URL it is configured with. One of the environment without a URL there
+    belongs to that of the file; where no URL is configured at all, to the server named.
+    """
+    own, url = environ.get(VARIABLES["api_key"], ""), environ.get(VARIABLES["url"], "")
+    keys = [Key(own, url or config["url"] or None)] if own else []
+    return [*keys, Key(config["api_key"], config["url"])] if config["api_key"] else keys
+
+
 def server_of(
-    url: ResolvedSetting, key: ResolvedSetting, *, local: bool = False
+    url: ResolvedSetting, keys: Sequence[Key], *, local: bool = False
 ) -> ServerSettings | None:
-    """The server to talk to; None in local mode.
+    """The server to talk to, with the first key that belongs to it; None in local mode.
 
     Raises `ClientSetupError` where one is configured that cannot be used, `UsageError` where the URL is a
     flag's. No text of either error holds the key, or a password of the URL.
@@ -53,16 +75,33 @@ def server_of(
         raise ClientSetupError(
             f"the configured url is not a server URL: {error}", _EXAMPLE
         ) from None
-    if not key.value:
+    if not keys:
         raise ClientSetupError(
             "a server is configured and no key",
             f"set {VARIABLES['api_key']}, or api_key in the configuration, or pass --local",
         )
+    key = next((each for each in keys if each.url is None or _form(each.url) == base), None)
+    if key is None:
+        other = without_userinfo(keys[0].url or "") or "no url"
+        raise ClientSetupError(
+            f"no key for {base}: the configured key belongs to {other}",
+            f"set {VARIABLES['url']} and {VARIABLES['api_key']} for it",
+        )
+    parts = urlsplit(base)
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise ClientSetupError(f"the key would travel in clear text to {base}", "use https")
     if not PRINTABLE.fullmatch(key.value):
         raise ClientSetupError(
             "the key holds characters that no header can carry", "correct the key"
         ) from None
     return ServerSettings(base, key.value)
+
+
+def _form(url: str) -> str:
+    try:
+        return base_url(url)
+    except ValueError:
+        return ""
 
 
 _EXAMPLE = "write it like https://feedback.example.org"
