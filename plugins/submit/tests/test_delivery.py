@@ -466,10 +466,11 @@ def test_read_only_data_folder_loses_nothing(wired: Wired) -> None:
         assert '"summary":"precious"' in result.err
         wired.to("")
         assert wired.call("submit", "note", "--key", "other").outcome["outcome"] == "submitted"
-        url = wired.entries()[0].destination
-        result = wired.call("flush", "--server", url)
+        wired.to("status-503")
+        result = wired.call("flush")
         assert (result.status, result.text) == (1, "") and "read-only file system" in result.err
         assert wired.call("flush", "--hook").status == 0
+    wired.to("")
     assert [(path.name, path.read_bytes()) for path in wired.files("spool")] == before
     wired.due()
     assert wired.flush() == {"flushed": 1} and wired.stored == 2

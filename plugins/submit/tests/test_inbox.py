@@ -167,15 +167,20 @@ def test_remote_mode_sends_them(inbox: Dropped, server: Any) -> None:
         "AGENT_FEEDBACK_API_KEY": server.key,
         "AGENT_FEEDBACK_URL": f"{server.url}/status-401",
     }
+
+    def through(answer: str) -> dict[str, int]:
+        environ["AGENT_FEEDBACK_URL"] = f"{server.url}/{answer}".rstrip("/")
+        return inbox.ingest()
+
     inbox.drop("a.json", {"kind": "note", "summary": "a"})
     inbox.drop("b.json", {"kind": "note", "summary": "b"})
     assert inbox.ingest() == {"pending": 2} and len(server.requests) == 1
-    assert inbox.ingest("--server", f"{server.url}/status-500") == {"pending": 2}
+    assert through("status-500") == {"pending": 2}
     assert len(server.requests) == 3
-    assert inbox.ingest("--server", server.url) == {"ingested": 2}
+    assert through("") == {"ingested": 2}
     assert server.service.list([]).body["total"] == 2 and not inbox.machine.database.exists()
     inbox.drop("c.json", {"kind": "note"})
-    assert inbox.ingest("--server", f"{server.url}/echo") == {"rejected": 1}
+    assert through("echo") == {"rejected": 1}
     reason = (inbox.folder / "rejected/c.json.reason").read_text()
     assert "REDACTED" in reason and server.key not in reason and "\x1b" not in reason
 
