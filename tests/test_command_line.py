@@ -18,52 +18,71 @@ UID = "01234567-89ab-7def-8123-456789abcdef"
 
 #: Words after `sessions`, and a part of the one line that says what is wrong.
 WRONG: tuple[tuple[str, str], ...] = (
-    ("", "wrong number of arguments for sessions"),
-    ("nope", 'unknown sessions subcommand "nope"'),
-    ("list -x", "flag provided but not defined: -x"),
-    ("list --harness", "flag needs an argument: -harness"),
-    ("list --json=maybe", "invalid boolean value"),
-    ("list s1", "wrong number of arguments for sessions list"),
-    ("list --harness amp", 'no session reader for harness "amp" (have '),
+    ("nope", 'there is no command "sessions nope"'),
+    ("digset", "did you mean agentfeedback sessions digest?"),
+    ("list -x", "unknown flag -x"),
+    ("list --harnes codex", "unknown flag --harnes; did you mean --harness?"),
+    ("list -harnes codex", "unknown flag -harnes; did you mean --harness?"),
+    ("list --harness", "--harness needs a value"),
+    ("list --json=maybe", '--json takes true or false, not "maybe"'),
+    ("list ---x", '"---x" is not a flag'),
+    ("list s1", 'sessions list takes no names, but "s1" is one'),
     (
-        "list --since yesterday",
-        '--since "yesterday" is neither an RFC 3339 time nor a relative time',
+        "list --harness amp",
+        'there is no session reader for the harness "amp"; the installed ones are ',
     ),
+    ("list --harness codx", "did you mean codex?"),
+    ("list --since soon", '--since does not understand "soon"'),
+    ("list --since 2026-02-30", "--since does not understand"),
     ("list --since 99999999999w", "--since"),
     ("list --since 7D", "--since"),
-    ("digest", "wrong number of arguments for sessions digest"),
-    ("digest codex:s1 --unprocessed", "refs and --unprocessed are both given"),
-    ("digest codex:s1 --limit 1", "--harness and --limit apply only with --unprocessed"),
-    ("digest codex:s1 --harness codex", "--harness and --limit apply only with --unprocessed"),
-    ("digest --unprocessed --limit -1", "--limit -1 is negative"),
-    ("digest --unprocessed --limit x", "invalid value"),
-    ("digest x", 'session ref "x": want <harness>:<session id>'),
-    ("digest codex:", "want <harness>:<session id>"),
-    ("digest amp:s1", 'session ref "amp:s1": no session reader for harness "amp" (have '),
-    ("digest claude-code:../x", 'session ref "claude-code:../x": invalid session id'),
-    ("digest codex:a#b", "invalid session id"),
-    ("mark", "wrong number of arguments for sessions mark"),
-    ("mark codex:s1", "wrong number of arguments for sessions mark: --outcome is missing"),
-    ("mark --outcome nothing", "wrong number of arguments for sessions mark"),
-    ("mark codex:s1 --outcome maybe", 'outcome "maybe": want filed, nothing or skipped'),
-    ("mark codex:s1 --outcome filed --ref uid-1", 'uid "uid-1": not a submission uid'),
-    ("status s1", "wrong number of arguments for sessions status"),
-    ("status --limit 3", "--harness, --since and --limit apply only with --set-selection"),
-    ("status --set-selection --limit -2", "--limit -2 is negative"),
-    ("status --set-selection --harness amp", "no session reader"),
+    ("digest", "name the sessions to digest, or use --unprocessed or --since"),
+    ("digest codex:s1 --unprocessed", "--unprocessed cannot be combined with named sessions"),
+    ("digest codex:s1 --since 7d", "--since cannot be combined with named sessions"),
+    ("digest codex:s1 --limit 1", "--limit needs --unprocessed or --since"),
+    ("digest codex:s1 --harness codex", "--harness needs --unprocessed or --since"),
+    ("digest codex:s1 --newest", "--newest needs --unprocessed or --since"),
+    ("digest codex:s1 --problems", "--problems needs --unprocessed or --since"),
+    ("digest --unprocessed --limit -1", "--limit takes a number from 0 on, not -1"),
+    ("digest --unprocessed --limit x", '--limit takes a whole number, not "x"'),
+    ("digest x", '"x" is not a session; write <harness>:<session id>'),
+    ("digest codex:", '"codex:" is not a session'),
+    ("digest amp:s1", 'there is no session reader for the harness "amp"; the installed ones are '),
+    ("digest claude-code:../x", '"claude-code:../x" is not a session'),
+    ("digest codex:a#b", '"codex:a#b" names an entry; leave out "#b", or use sessions show'),
+    ("mark", "name the sessions to mark, or use --digested"),
+    ("mark codex:s1", "--outcome is missing; it is filed, nothing or skipped"),
+    ("mark --outcome nothing", "name the sessions to mark"),
+    ("mark codex:s1 --outcome maybe", '"maybe" is not an outcome; it is filed, nothing or skipped'),
+    ("mark codex:s1 --outcome filed --ref uid-1", '"uid-1" is not the uid of a report'),
+    ("mark codex:s1 --digested --outcome nothing", "--digested cannot be combined with named"),
+    (f"mark --digested --ref {UID} --outcome filed", "--digested cannot be combined with --ref"),
+    ("mark --digested", "--outcome is missing"),
+    ("show", "name one session, or one entry of it, to show"),
+    ("show codex:s1 codex:s2", "name one session"),
+    ("show x", '"x" is not a session'),
+    ("show x#y", '"x" is not a session'),
+    ("show codex:s1#", "names no span"),
+    ("show amp:s1", 'there is no session reader for the harness "amp"'),
+    ("status s1", 'sessions status takes no names, but "s1" is one'),
+    ("status --limit 3", "--limit needs --set-selection"),
+    ("status --set-selection --limit -2", "--limit takes a number from 0 on, not -2"),
+    ("status --set-selection --harness amp", "there is no session reader"),
     ("status --set-selection --since x", "--since"),
-    ("forget", "wrong number of arguments for sessions forget"),
+    ("report s1", 'sessions report takes no names, but "s1" is one'),
+    ("forget", "name the sessions to forget"),
     ("list --home /nowhere/at/all", "--home /nowhere/at/all is not a directory"),
     ("list --home=", "--home is empty"),
     # Of two faults the one checked first is told.
-    ("list s1 --harness amp", "wrong number of arguments"),
-    ("list --harness amp --since x", "no session reader"),
-    ("digest codex:s1 --unprocessed --limit -1", "both given"),
-    ("digest --unprocessed --limit -1 --harness amp", "negative"),
+    ("list s1 --harness amp", "takes no names"),
+    ("list --harness amp --since x", "there is no session reader"),
+    ("digest codex:s1 --unprocessed --limit -1", "cannot be combined"),
+    ("digest --unprocessed --limit -1 --harness amp", "--limit takes"),
+    ("digest --unprocessed --since x --harness amp", "there is no session reader"),
     ("mark amp:s1 --outcome maybe", "outcome"),
-    ("mark amp:s1 --outcome filed --ref uid-1", "amp:s1"),
-    ("status s1 --limit 3", "wrong number"),
-    ("status --set-selection --harness amp --since x", "no session reader"),
+    ("mark amp:s1 --outcome filed --ref uid-1", "harness"),
+    ("status s1 --limit 3", "takes no names"),
+    ("status --set-selection --harness amp --since x", "there is no session reader"),
 )
 
 
@@ -89,6 +108,24 @@ def test_wrong_command_line_is_one_line_and_exit_2(
     assert not machine.database.exists()
 
 
+def test_a_group_without_a_command_is_its_help(machine: Machine) -> None:
+    """On standard error, since nobody asked for it; asked for, it is a result."""
+    bare = machine.call("sessions")
+    assert (bare.status, bare.out) == (2, b"") and bare.err.startswith("usage: agentfeedback sess")
+    for words in (("sessions", "--help"), ("help", "sessions"), ("sessions", "help")):
+        asked = machine.call(*words)
+        assert (asked.status, asked.text, asked.err) == (0, bare.err, "")
+
+
+@pytest.mark.parametrize(
+    "words", ["--help", "-h", "help", "sessions list -h", "help sessions digest", "doctor --help"]
+)
+def test_help_that_was_asked_for_is_a_result(machine: Machine, words: str) -> None:
+    """On standard output, so that it can be paged; status 0, and nothing on standard error."""
+    result = machine.call(*words.split())
+    assert result.status == 0 and result.text.startswith("usage: ") and result.err == ""
+
+
 def test_flags_mix_in_any_order_and_spelling(machine: Machine) -> None:
     """One dash or two, `=` or a space, before or after positionals, the last of a single value wins."""
     machine.claude("s1", [prompt("u1")])
@@ -108,26 +145,6 @@ def test_flags_mix_in_any_order_and_spelling(machine: Machine) -> None:
         machine.call("sessions", "digest", "--json", "codex:-s2").json["sessions"][0]["session_id"]
         == "-s2"
     )
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "-h",
-        "--help",
-        "sessions -h",
-        "sessions --help",
-        "sessions list -h",
-        "sessions mark x --help",
-        "demo -h",
-        "plugins -h",
-    ],
-)
-def test_help_is_on_standard_error_and_exits_0(machine: Machine, words: str) -> None:
-    """Help is told on standard error, so that what is piped holds data alone."""
-    result = machine.call(*words.split())
-    assert (result.status, result.out) == (0, b"")
-    assert "agentfeedback" in result.err and len(result.err.splitlines()) > 4
 
 
 def test_version(machine: Machine) -> None:
@@ -511,7 +528,7 @@ def test_nothing_found_is_said(machine: Machine) -> None:
         ("status", "agentfeedback sessions status"),
         ("mark codex:s1", "agentfeedback sessions mark"),
         ("forgett", "agentfeedback sessions forget"),
-        ("doctr", "doctor"),
+        ("doctr", "agentfeedback doctor"),
         ("install claud-code", "claude-code"),
     ],
 )

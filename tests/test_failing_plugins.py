@@ -212,7 +212,7 @@ def test_blocked_reader_is_left_out(machine: Machine) -> None:
     assert run(machine, "list", AGENTFEEDBACK_BLOCK="codex").err == ""
     assert states(machine, AGENTFEEDBACK_BLOCK="codex, nothing") == {"claude-code:c1": ("new", "")}
     result = run(machine, "list", "--harness", "codex", AGENTFEEDBACK_BLOCK="codex")
-    assert result.status == 2 and "no session reader" in result.err
+    assert result.status == 2 and "there is no session reader" in result.err
 
 
 RAISING = {

@@ -131,6 +131,15 @@ def test_what_the_core_prints(printed: Printed, tmp_path: Path) -> None:
     (digest,) = (each for each in run["sessions"] if each["session_id"] == "s1")
     assert digest["events"] and digest["retries"] and digest["flagged"]
     printed("sessions-digest", "sessions", "digest", "codex:none", "--json", status=1)
+    words = ("--since", "2020-01-01", "--newest", "--problems", "--detail", "--json")
+    assert "clean" in printed("sessions-digest", "sessions", "digest", *words)
+    report = ("sessions", "report", "--since", "2020-01-01", "--json", "--allow-unknown-project")
+    found = printed("sessions-report", *report)
+    assert found["failures"] and found["retries"] and found["complaints"] and found["days"]
+    printed("sessions-show", "sessions", "show", "claude-code:s1", "--json")
+    entry = printed("sessions-show", "sessions", "show", found["failures"][0]["refs"][0], "--json")
+    assert entry["entries"] and entry["around"]
+    printed("sessions-mark", "sessions", "mark", "--digested", "--outcome", "nothing", "--json")
     mark = ("sessions", "mark", "claude-code:s1", "--json", "--outcome")
     printed("sessions-mark", *mark, "nothing")
     printed("sessions-mark", *mark, "filed", "--ref", UID)
@@ -242,6 +251,8 @@ CORE = {
     "sessions-list",
     "sessions-digest",
     "sessions-mark",
+    "sessions-report",
+    "sessions-show",
     "sessions-status",
     "sessions-forget",
     "install",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentfeedback.cli.digest_text import digest_text
 from agentfeedback.cli.render import (
-    digest_text,
     forgotten_text,
     listing_text,
     marked_text,
@@ -276,9 +276,9 @@ def test_a_digest_reads_notice_first() -> None:
         "   - .. -  model -  from offset 0\n"
         "   prompts 0, tool calls 0, tool errors 0, interrupts 0, denials 0\n"
         "\n"
-        "deferred (over the run cap; digest it in a later run): codex:z\n"
+        "deferred (over the run cap; mark these, then digest again): codex:z\n"
         "\n"
-        "deferred (over the run cap; digest it in a later run): codex:y\n"
+        "deferred (over the run cap; mark these, then digest again): codex:y\n"
     )
 
 
@@ -293,12 +293,12 @@ def test_a_person_sees_the_first_deferred_sessions() -> None:
     """On a terminal five deferred refs are shown and the others counted; a program gets each on its line."""
     deferred = [f"codex:s{number}" for number in range(1892)]
     run = records.DigestRun("n", "1", deferred=deferred)
-    lines = digest_text(run, on_terminal=True).splitlines()
-    assert [line.split()[-1] for line in lines if line.startswith("deferred")] == deferred[:5]
-    assert lines[-1] == "… and 1,887 more deferred"
+    lines = digest_text(run, Screen(80)).splitlines()
+    assert [line.strip() for line in lines if line.startswith("  codex:")] == deferred[:5]
+    assert lines[-1] == "  and 1,887 more"
     assert digest_text(run).count("deferred (over the run cap") == 1892
     run.deferred = deferred[:5]
-    assert digest_text(run, on_terminal=True) == digest_text(run)
+    assert "more" not in digest_text(run, Screen(80))
 
 
 def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
@@ -9,8 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentfeedback.foundation.errors import UsageError
-from agentfeedback.foundation.times import list_form
-from agentfeedback.reading.refs import OUTCOMES, Ref, outcome, since, split, uid, valid_id
+from agentfeedback.foundation.times import list_form, parse
+from agentfeedback.reading.refs import (
+    OUTCOMES,
+    TIME_FORMS,
+    Ref,
+    outcome,
+    since,
+    split,
+    uid,
+    valid_id,
+)
 
 SECOND = 1_000_000_000
 NOW = 1_700_000_000 * SECOND + 987_654_321
@@ -36,8 +46,8 @@ def test_a_ref_is_split_at_its_first_colon(harness: str, id: str) -> None:
 def test_a_ref_has_two_parts(text: str) -> None:
     """Both the harness and the id, with a colon between them."""
     refused(
-        f'session ref "{text}": want <harness>:<session id>',
-        "copy it from sessions list",
+        f'"{text}" is not a session',
+        "write <harness>:<session id>, as sessions list shows it",
         split,
         text,
     )
@@ -47,12 +57,10 @@ def test_a_ref_has_two_parts(text: str) -> None:
 def test_an_id_is_no_path_and_no_span(id: str) -> None:
     """An id that could lead elsewhere, or that holds the mark of a span, is refused."""
     assert not valid_id(id)
-    refused(
-        f'session ref "codex:{id}": invalid session id',
-        "copy it from sessions list",
-        split,
-        f"codex:{id}",
-    )
+    with pytest.raises(UsageError) as caught:
+        split(f"codex:{id}")
+    named = "names an entry" if "#" in id else "is not a session"
+    assert caught.value.problem == f'"codex:{id}" {named}'
 
 
 @pytest.mark.parametrize(
@@ -87,6 +95,28 @@ def test_the_edges_of_a_relative_time() -> None:
     assert since("0" * 18 + "1m", NOW) == (1_700_000_000 - 60) * SECOND
 
 
+def test_days_begin_at_midnight_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`today`, `yesterday` and a date are local days, across a change of the clock too."""
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    try:
+        now = parse("2026-10-26T10:00:00Z") or 0  # the clock went back on the 25th
+        for text, at in (
+            ("today", "2026-10-25T23:00:00Z"),
+            ("Today", "2026-10-25T23:00:00Z"),
+            ("yesterday", "2026-10-24T22:00:00Z"),
+            ("2026-10-25", "2026-10-24T22:00:00Z"),
+            ("2026-01-01", "2025-12-31T23:00:00Z"),
+        ):
+            found = since(text, now)
+            assert found is not None and list_form(found) == at
+        late = parse("2026-10-26T23:30:00Z") or 0  # here it is the 27th already
+        assert since("today", late) == parse("2026-10-26T23:00:00Z")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -101,15 +131,17 @@ def test_the_edges_of_a_relative_time() -> None:
         "7D",
         "7y",
         "\u0667d",
-        "yesterday",
-        "2026-10-08",
+        "yesterdays",
+        "2026-02-30",
+        "2026-1-8",
+        "20261008",
     ],
 )
 def test_anything_else_is_refused_with_examples(text: str) -> None:
     """The message repeats what was written and shows what may be."""
     refused(
-        f'--since "{text}" is neither an RFC 3339 time nor a relative time',
-        "use one such as 2026-10-08T07:00:00Z, 30m, 12h, 7d or 2w",
+        f'--since does not understand "{text}"',
+        f"write it like {TIME_FORMS}",
         since,
         text,
         NOW,
@@ -121,8 +153,8 @@ def test_outcomes() -> None:
     assert OUTCOMES == ("filed", "nothing", "skipped")
     assert [outcome(word) for word in OUTCOMES] == list(OUTCOMES)
     refused(
-        'outcome "Filed": want filed, nothing or skipped',
-        "pass one of these to --outcome",
+        '"Filed" is not an outcome',
+        "it is filed, nothing or skipped",
         outcome,
         "Filed",
     )
@@ -154,4 +186,4 @@ def test_a_uid_of_any_version_in_any_case(value: uuid.UUID) -> None:
 )
 def test_other_texts_are_no_uid(text: str) -> None:
     """Another version, another variant, another length."""
-    refused(f'uid "{text}": not a submission uid', "pass the uid submit printed", uid, text)
+    refused(f'"{text}" is not the uid of a report', "pass the uid that submit printed", uid, text)

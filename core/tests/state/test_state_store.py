@@ -130,7 +130,7 @@ def test_one_undigested_session_refuses_all_marks(
     """When one of the sessions has no row, none is marked and the error names that one."""
     store.digested([S1], at=5)
     before = store.rows()
-    with pytest.raises(NotDigested, match="codex:s2: session not digested"):
+    with pytest.raises(NotDigested, match="codex:s2 was not digested yet"):
         store.mark(names, "filed", [UID], at=6)
     assert before == store.rows()
 

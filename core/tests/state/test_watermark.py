@@ -99,7 +99,7 @@ def test_marking_what_was_digested_makes_it_processed(sizes: list[int], grown: i
 
 def test_the_refusal_to_mark_names_the_session_and_the_remedy() -> None:
     """The error of a mark before a digest says which session and what to run."""
-    text = "codex:s1: session not digested: codex:s1; run sessions digest on it first"
+    text = "codex:s1 was not digested yet; run agentfeedback sessions digest codex:s1 first"
     assert text == str(NotDigested("codex", "s1"))
     assert 1 == NotDigested("codex", "s1").exit_status
 

@@ -141,7 +141,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("sessions_list", {"unprocessed": "true"}, "?unprocessed", "type_mismatch"),
     ("sessions_list", {"harness": ""}, "?harness", "empty"),
     ("sessions_list", {"harness": "amp"}, "?harness", "out_of_range"),
-    ("sessions_list", {"since": "yesterday"}, "?since", "invalid_format"),
+    ("sessions_list", {"since": "soon"}, "?since", "invalid_format"),
     ("sessions_list", {"since": None}, "?since", "type_mismatch"),
     ("sessions_list", {"allow_unknown_project": True}, "?allow_unknown_project", "unknown_field"),
     ("sessions_digest", {}, "?refs", "required"),

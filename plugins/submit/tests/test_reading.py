@@ -181,10 +181,10 @@ def test_a_configured_server_is_not_passed_over(filed: Any) -> None:
 
 def test_the_program_knows_these_commands(machine: Any) -> None:
     """They stand in the help and the completion of the whole program, and have help of their own."""
-    overview = machine.call("--help").err
+    overview = machine.call("--help").text
     script = machine.call("completion", "bash").text
     for name in ("submit", "list", "show", "processed", "redact", "stats", "export", "import"):
         assert f"\n  {name} " in overview and f"_agentfeedback_{name}_option_strings=(" in script
         shown = machine.call(name, "-h")
-        assert shown.status == 0 and shown.err.startswith(f"usage: agentfeedback {name} ")
-    assert "did you mean submit?" in machine.call("submti").err
+        assert shown.status == 0 and shown.text.startswith(f"usage: agentfeedback {name} ")
+    assert "did you mean agentfeedback submit?" in machine.call("submti").err

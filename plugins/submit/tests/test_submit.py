@@ -213,9 +213,9 @@ def test_a_refused_entry_files_nothing(machine: Any, config: str, span: str, wor
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "wrong number of arguments"),
-        (("friction", "note"), "wrong number of arguments"),
-        ((" ",), "wrong number of arguments"),
+        ((), "submit takes one kind"),
+        (("friction", "note"), "submit takes one kind"),
+        ((" ",), "submit takes one kind"),
         (("friction",), "summary"),
         (("friction", "--nope"), "--nope|-nope"),
         (("note", "--category", "c"), "--category"),
@@ -228,8 +228,8 @@ def test_a_refused_entry_files_nothing(machine: Any, config: str, span: str, wor
         (("note", "--context-from", SPAN, "--ordinal", "0"), "--ordinal"),
         (("note", "--context-from", "claude-code:s1"), "names no span"),
         (("note", "--context-from", "claude-code:s1#"), "names no span"),
-        (("note", "--context-from", "amp:s1#u"), "no session reader"),
-        (("note", "--context-from", "claude-code:../x#u"), "invalid session id"),
+        (("note", "--context-from", "amp:s1#u"), "there is no session reader"),
+        (("note", "--context-from", "claude-code:../x#u"), "is not a session"),
         *(
             (("note", "--context-from", SPAN, f"--{name}", "x"), f"--{name}")
             for name in ("key", "project", "harness", "model")

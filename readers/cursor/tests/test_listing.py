@@ -318,7 +318,7 @@ def test_a_storage_only_session_marks_no_other(machine):
     machine.session("c1")
     words = ("claude-code:s1", "cursor:c1", "--outcome", "nothing")
     status, _, err = machine.call("sessions", "mark", *words)
-    assert (1, True) == (status, "session not digested: claude-code:s1" in err)
+    assert (1, True) == (status, "claude-code:s1 was not digested yet" in err)
 
 
 def test_status_says_storage_only(machine):

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def run(line: Parsed) -> int:
     """Print the completion script of the shell named, with the harnesses that are installed here."""
     if len(line.positionals) != 1:
-        raise UsageError(
-            "wrong number of arguments for completion", f"name one of {', '.join(SHELLS)}"
-        )
+        raise UsageError("completion takes one shell", f"name one of {', '.join(SHELLS)}")
     host = Host(os.environ)
     words = {
         "harness": host.harnesses(),

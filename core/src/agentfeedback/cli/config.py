@@ -79,7 +79,7 @@ def run_set(line: Parsed) -> int:
     """`config set`: one key of this machine."""
     if len(line.positionals) != 2:
         raise UsageError(
-            "wrong number of arguments for config set", "use agentfeedback config set <key> <value>"
+            "config set takes a key and a value", "write agentfeedback config set <key> <value>"
         )
     name, text = line.positionals
     key = _editable(name)
@@ -96,9 +96,7 @@ def run_set(line: Parsed) -> int:
 def run_unset(line: Parsed) -> int:
     """`config unset`: back to the default."""
     if len(line.positionals) != 1:
-        raise UsageError(
-            "wrong number of arguments for config unset", "use agentfeedback config unset <key>"
-        )
+        raise UsageError("config unset takes one key", "write agentfeedback config unset <key>")
     (name,) = line.positionals
     key = _editable(name)
     changed = unset_key(Paths.of(os.environ).config_file, key)

@@ -9,11 +9,13 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from agentfeedback.cli import render
-from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.cli.digest_text import digest_text
+from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.plugins.harnesses import dist_of
 from agentfeedback.plugins.host import Host
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
@@ -25,10 +27,7 @@ _PLACES = {"claude-code": ".claude", "codex": ".codex"}
 
 def run(line: Parsed) -> int:
     """Show what `sessions list` and `sessions digest --unprocessed` print for the sample."""
-    if line.positionals:
-        raise UsageError(
-            "wrong number of arguments for demo", "run agentfeedback demo -h for its usage"
-        )
+    no_names(line, "demo")
     with tempfile.TemporaryDirectory(prefix="agentfeedback-demo-") as home:
         environ = {"HOME": home, "AGENTFEEDBACK_BLOCK": os.environ.get("AGENTFEEDBACK_BLOCK", "")}
         host = Host(
@@ -53,7 +52,7 @@ def run(line: Parsed) -> int:
         screen.write(json_line({"list": listing, "digest": digests}))
         return 0
     _show("sessions list", render.listing_text(listing, screen.Screen.of(None, environ)))
-    _show("sessions digest --unprocessed", render.digest_text(digests))
+    _show("sessions digest --unprocessed", digest_text(digests))
     screen.write(
         "This was a sample. Your own sessions: agentfeedback sessions list\n"
         "What to do with a digest: agentfeedback sessions mark -h\n"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agentfeedback.cli.home import home_of
 from agentfeedback.doctor.diagnose import DoctorReport, diagnose
-from agentfeedback.foundation.errors import UsageError
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback.terminal.progress import Progress
 from agentfeedback.terminal.table import Column, table
 from agentfeedback.wire.encode import json_line
@@ -26,10 +26,7 @@ _LABEL = 11
 
 def run(line: Parsed) -> int:
     """Print the report."""
-    if line.positionals:
-        raise UsageError(
-            "wrong number of arguments for doctor", "run agentfeedback doctor -h for its usage"
-        )
+    no_names(line, "doctor")
     report = diagnose(
         os.environ,
         home=home_of(line),

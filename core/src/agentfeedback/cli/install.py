@@ -162,9 +162,7 @@ def _named(names: list[str], command: str) -> list[Installer]:
     blocked = entry_points.blocked(os.environ)
     have = ", ".join(sorted(name for name in points if name not in blocked)) or "none"
     if not names:
-        raise UsageError(
-            f"wrong number of arguments for {command}", f"name a harness to {command} (have {have})"
-        )
+        raise UsageError(f"name the harness to {command}", f"those with hooks here are {have}")
     found = []
     for name in dict.fromkeys(names):
         if name not in points or name in blocked:

@@ -10,6 +10,7 @@ from agentfeedback.cli import render
 from agentfeedback.plugins.harnesses import HARNESSES, dist_of
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback.wire import records
 from agentfeedback.wire.encode import json_line, plain
 
@@ -19,12 +20,7 @@ if TYPE_CHECKING:
 
 def run(line: Parsed) -> int:
     """Print the installed plugins; exit status 0 also where one cannot be loaded."""
-    if line.positionals:
-        from agentfeedback.foundation.errors import UsageError
-
-        raise UsageError(
-            "wrong number of arguments for plugins", "run agentfeedback plugins -h for its usage"
-        )
+    no_names(line, "plugins")
     host = Host(os.environ, lambda sentence: None)  # each error stands in the row of its plugin
     shown = [
         records.InstalledPlugin(

@@ -38,8 +38,6 @@ _LIST_COLUMNS = (
     Column("TOOL CALLS"),
     Column("TOOL ERRORS"),
 )
-#: How many deferred refs a person is shown.
-_DEFERRED = 5
 # A ref is there to be copied, so the first plan gives up every column but the state before it. The
 # second shortens those refs that are longer than a harness's name and a UUID (of two ids, say), and
 # ends with refs alone; where not even such a ref fits, a shortened one still tells sessions apart.
@@ -126,75 +124,15 @@ def status_text(status: records.Status) -> str:
 
 def marked_text(marked: records.Marked) -> str:
     """The line of `sessions mark`."""
-    return _text([f"marked {len(marked.marked)} session(s) {marked.outcome}"])
+    lines = [f"marked {len(marked.marked)} session(s) {marked.outcome}"]
+    if marked.skipped:
+        lines.append(f"left out {len(marked.skipped)}: changed since the digest")
+    return _text(lines)
 
 
 def forgotten_text(forgotten: records.Forgotten) -> str:
     """The line of `sessions forget`."""
     return _text([f"forgot {len(forgotten.forgotten)} session(s)"])
-
-
-def digest_text(run: records.DigestRun, *, on_terminal: bool = False) -> str:
-    """The digest as text, notice first; its errors go to standard error instead.
-
-    A program gets every deferred ref; a person on a terminal the first few and the number of the rest.
-    """
-    lines = [run.notice, f"(detector version {run.detector_version})"]
-    for session in run.sessions:
-        lines += ["", *_session_lines(session)]
-    shown = run.deferred[:_DEFERRED] if on_terminal else run.deferred
-    for ref in shown:
-        lines += ["", f"deferred (over the run cap; digest it in a later run): {ref}"]
-    if more := len(run.deferred) - len(shown):
-        lines += ["", f"… and {more:,} more deferred"]
-    return _text(lines)
-
-
-def _session_lines(session: Mapping[str, Any]) -> list[str]:
-    counts = session["counts"]
-    named = ("prompts", "tool_calls", "tool_errors", "interrupts", "denials")
-    cut = "  (truncated)" if session["truncated"] else ""
-    if dropped := session.get("dropped"):
-        cut = f"  (truncated, {dropped} events left out for good)"
-    times = f"{session.get('start') or '-'} .. {session.get('end') or '-'}"
-    model = session.get("model") or "-"
-    lines = [
-        f"== {session['ref']}  project {session['project'] or '-'}  cwd {session['cwd'] or '-'}",
-        f"   {times}  model {model}  from offset {session['from_offset']}{cut}",
-        "   " + ", ".join(f"{name.replace('_', ' ')} {counts[name]}" for name in named),
-    ]
-    for event in session["events"]:
-        lines += _event_lines(event)
-    lines += [
-        f"   retry #{retry['span']} of #{retry['of_span']}  {retry['tool']}"
-        for retry in session["retries"]
-    ]
-    lines += [f'   flagged #{flag["span"]}  "{flag["phrase"]}"' for flag in session["flagged"]]
-    for detector, findings in (session.get("findings") or {}).items():
-        lines += [f"   finding {detector}: {_compact(finding)}" for finding in findings]
-    if session.get("final_excerpt"):
-        lines.append(f"   final: {_one_line(session['final_excerpt'])}")
-    return lines
-
-
-def _event_lines(event: Mapping[str, Any]) -> list[str]:
-    code = event.get("exit_code")
-    parts = [
-        event.get("at"),
-        event["type"],
-        event.get("tool"),
-        event.get("status"),
-        None if code is None else f"exit {code}",
-        event.get("error_class"),
-        "(agentfeedback's own command)" if event.get("self") else None,
-        f"#{event['span']}",
-    ]
-    lines = ["   " + "  ".join(part for part in parts if part)]
-    if event.get("summary"):
-        lines.append(f"      {event['summary']}")
-    if event.get("excerpt"):
-        lines.append(f"      {_one_line(event['excerpt'])}")
-    return lines
 
 
 def plugins_text(plugins: Sequence[Mapping[str, Any]], screen: Screen) -> str:
@@ -210,18 +148,6 @@ def _joined(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         value = ", ".join(map(str, value))
     return str(value) if value else "-"
-
-
-def _compact(value: Any) -> str:
-    if isinstance(value, str):
-        return _one_line(value)
-    from agentfeedback.wire.encode import encode
-
-    return encode(value).decode()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _text(lines: Sequence[str]) -> str:

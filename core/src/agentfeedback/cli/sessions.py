@@ -5,188 +5,161 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentfeedback.cli import render
-from agentfeedback.cli.home import home_of
+from agentfeedback.cli.session_line import (
+    engine_of_line,
+    host_of_line,
+    not_negative,
+    note,
+    print_result,
+    tell_stores,
+    warn_of_unknown_keys,
+)
 from agentfeedback.foundation.errors import UsageError
-from agentfeedback.plugins.harnesses import dist_of
-from agentfeedback.plugins.host import Host
 from agentfeedback.reading import refs
-from agentfeedback.sessions.engine import Engine
+from agentfeedback.sessions.selecting import Options, Selected
 from agentfeedback.terminal import screen
-from agentfeedback.terminal.progress import Progress
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback.wire import records
-from agentfeedback.wire.encode import json_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agentfeedback.terminal.arguments import Parsed
 
 
 def run_list(line: Parsed) -> int:
     """`sessions list`."""
-    _no_positionals(line, "list")
-    host = _host()
+    no_names(line, "sessions list")
+    host = host_of_line()
     harness = host.harness(line.harness) if "harness" in line.given else None
     since = refs.since(line.since, time.time_ns())
-    engine = _engine(host, line)
-    _warn_of_unknown_keys(engine)
+    engine = engine_of_line(host, line)
+    warn_of_unknown_keys(engine)
     listing = engine.listing(harness, since, line.unprocessed)
-    for store in listing.stores:
-        if store.state != "present" and (store.state != "absent" or harness is not None):
-            _note(f"{store.harness} session store {store.location} is {store.state}")
-        for problem in store.problems:
-            _note(f"warning: {store.harness}: not listed: {problem}")
-    _print(
+    tell_stores(listing.stores, asked=harness is not None)
+    print_result(
         line,
         listing,
         lambda: render.listing_text(listing, screen.Screen.of(sys.stdout, os.environ)),
     )
     filtered = line.given & {"harness", "since", "unprocessed"}
     if not line.json and not listing.sessions and not filtered:
-        _note("no session found; agentfeedback doctor says where it looked")
+        note("no session found; agentfeedback doctor says where it looked")
     return 0
 
 
 def run_digest(line: Parsed) -> int:
     """`sessions digest`."""
-    if line.positionals and line.unprocessed:
-        raise UsageError("refs and --unprocessed are both given", "give one of them")
-    if not line.positionals and not line.unprocessed:
+    selection = [name for name in ("unprocessed", "since") if name in line.given]
+    if line.positionals and selection:
         raise UsageError(
-            "wrong number of arguments for sessions digest",
-            "name sessions by ref, or pass --unprocessed",
+            f"--{selection[0]} cannot be combined with named sessions", "give one of the two"
         )
-    if not line.unprocessed and line.given & {"harness", "limit"}:
-        raise UsageError("--harness and --limit apply only with --unprocessed", "leave them out")
-    _not_negative(line.limit)
-    host = _host()
+    if not line.positionals and not selection:
+        raise UsageError(
+            "name the sessions to digest, or use --unprocessed or --since",
+            "sessions list shows them",
+        )
+    for name in ("harness", "limit", "newest", "problems"):
+        if name in line.given and not selection:
+            raise UsageError(f"--{name} needs --unprocessed or --since", "add one of them")
+    not_negative(line.limit)
+    host = host_of_line()
     harness = host.harness(line.harness) if "harness" in line.given else None
+    since = refs.since(line.since, time.time_ns())
     named = [host.ref(text) for text in line.positionals]
-    engine = _engine(host, line)
-    _warn_of_unknown_keys(engine)
-    if line.unprocessed:
-        run = engine.digest_unprocessed(
-            harness, line.limit, allow_unknown=line.allow_unknown_project
+    engine = engine_of_line(host, line)
+    warn_of_unknown_keys(engine)
+    options = Options(line.detail, line.problems, not line.no_mark)
+    if selection:
+        selected = Selected(line.unprocessed, since, harness, line.limit, line.newest)
+        run = engine.digest_selected(
+            selected, allow_unknown=line.allow_unknown_project, options=options
         )
+        tell_stores(engine.shown_stores(), asked=harness is not None)
     else:
-        run = engine.digest(named, allow_unknown=line.allow_unknown_project)
-    _print(line, run, lambda: render.digest_text(run, on_terminal=screen.is_terminal(sys.stdout)))
+        run = engine.digest(named, allow_unknown=line.allow_unknown_project, options=options)
+
+    def text() -> str:
+        from agentfeedback.cli.digest_text import digest_text
+
+        here = screen.Screen.of(sys.stdout, os.environ)
+        return digest_text(run, here, engine.shorter() if here.columns else str)
+
+    print_result(line, run, text)
     if not line.json:
-        if line.unprocessed and not (run.sessions or run.deferred or run.errors):
-            _note("nothing to digest")
+        if selection and not (run.sessions or run.deferred or run.errors):
+            note(f"nothing to digest{_counted(engine.left_out)}")
         for error in run.errors:
-            screen.note(
-                f"agentfeedback sessions digest: {error.ref}: {error.state}: {error.message}"
-            )
+            screen.note(f"agentfeedback sessions digest: {_error_line(error)}")
     return 1 if run.errors and not run.sessions else 0
+
+
+def _error_line(error: records.DigestError) -> str:
+    """The line of one error; a message that names its session stands alone."""
+    if error.message.startswith(f"{error.ref}:"):
+        return error.message
+    return f"{error.ref}: {error.state}: {error.message}"
+
+
+def _counted(states: Mapping[str, int]) -> str:
+    """How many sessions are in each state, in brackets; nothing where there are none."""
+    numbers = [f"{number} {state}" for state, number in sorted(states.items())]
+    return f" ({', '.join(numbers)})" if numbers else ""
 
 
 def run_mark(line: Parsed) -> int:
     """`sessions mark`."""
-    if not line.positionals:
+    if line.digested and (line.positionals or "ref" in line.given):
+        with_it = "named sessions" if line.positionals else "--ref"
+        raise UsageError(f"--digested cannot be combined with {with_it}", "leave one of them out")
+    if not line.positionals and not line.digested:
         raise UsageError(
-            "wrong number of arguments for sessions mark",
-            "name sessions by ref, and pass --outcome",
+            "name the sessions to mark, or use --digested", "sessions digest shows their refs"
         )
     if not line.outcome:
-        raise UsageError(
-            "wrong number of arguments for sessions mark: --outcome is missing",
-            "pass filed, nothing or skipped",
-        )
+        raise UsageError("--outcome is missing", "it is filed, nothing or skipped")
     outcome = refs.outcome(line.outcome)
-    host = _host()
+    host = host_of_line()
     named = [host.ref(text) for text in line.positionals]
     uids = [refs.uid(text) for text in line.ref]
-    marked = _engine(host, line).mark(named, outcome, uids)
-    _print(line, marked, lambda: render.marked_text(marked))
+    engine = engine_of_line(host, line)
+    marked = engine.mark_digested(outcome) if line.digested else engine.mark(named, outcome, uids)
+    print_result(line, marked, lambda: render.marked_text(marked))
     return 0
 
 
 def run_status(line: Parsed) -> int:
     """`sessions status`, with `--set-selection`."""
-    _no_positionals(line, "status")
-    if not line.set_selection and line.given & {"harness", "since", "limit"}:
-        raise UsageError(
-            "--harness, --since and --limit apply only with --set-selection",
-            "add it, or leave them out",
-        )
-    host = _host()
+    no_names(line, "sessions status")
+    for name in ("harness", "since", "limit"):
+        if name in line.given and not line.set_selection:
+            raise UsageError(f"--{name} needs --set-selection", "add it, or leave that out")
+    host = host_of_line()
     harnesses = [host.harness(name) for name in line.harness]
     refs.since(line.since, time.time_ns())
-    _not_negative(line.limit)
-    engine = _engine(host, line)
-    _warn_of_unknown_keys(engine)
+    not_negative(line.limit)
+    engine = engine_of_line(host, line)
+    warn_of_unknown_keys(engine)
     engine.check_policy()  # before a selection is kept
     if line.set_selection:
         engine.store.save_selection(records.Selection(harnesses, line.since, line.limit))
     status = engine.status()
-    _print(line, status, lambda: render.status_text(status))
+    print_result(line, status, lambda: render.status_text(status))
     return 0
 
 
 def run_forget(line: Parsed) -> int:
     """`sessions forget`."""
     if not line.positionals:
-        raise UsageError("wrong number of arguments for sessions forget", "name sessions by ref")
-    host = _host()
+        raise UsageError("name the sessions to forget", "sessions list shows their refs")
+    host = host_of_line()
     named = [host.ref(text) for text in line.positionals]
-    forgotten, unknown = _engine(host, line).forget(named)
+    forgotten, unknown = engine_of_line(host, line).forget(named)
     for ref in unknown:
-        _note(f"{ref}: nothing is stored about this session")
-    _print(line, forgotten, lambda: render.forgotten_text(forgotten))
+        note(f"{ref}: nothing is stored about this session")
+    print_result(line, forgotten, lambda: render.forgotten_text(forgotten))
     return 1 if unknown and not forgotten.forgotten else 0
-
-
-def _host() -> Host:
-    host = Host(os.environ, screen_warning)
-    if not host.harnesses():
-        from agentfeedback.plugins.install_hint import pip_install
-
-        command = pip_install(*map(dist_of, ("claude-code", "codex")))
-        _note(f"no session reader is installed; install one, such as with: {command}")
-    return host
-
-
-def screen_warning(sentence: str) -> None:
-    """One warning of a plugin host on standard error."""
-    _note(f"warning: {sentence}")
-
-
-def _engine(host: Host, line: Parsed) -> Engine:
-    return Engine(
-        os.environ,
-        home=home_of(line),
-        host=host,
-        progress=Progress,
-        cache=not getattr(line, "no_cache", False),
-    )
-
-
-def _warn_of_unknown_keys(engine: Engine) -> None:
-    if engine.config_file.tables:
-        from agentfeedback.policy.user_file import unknown_keys
-
-        for sentence in unknown_keys(engine.config_file.tables):
-            _note(f"warning: {engine.scrubber.text(sentence)}")
-
-
-def _no_positionals(line: Parsed, command: str) -> None:
-    if line.positionals:
-        raise UsageError(
-            f"wrong number of arguments for sessions {command}",
-            f"run agentfeedback sessions {command} -h for its usage",
-        )
-
-
-def _not_negative(limit: int) -> None:
-    if limit < 0:
-        raise UsageError(f"--limit {limit} is negative", "pass 0 for no limit")
-
-
-def _print(line: Parsed, record: Any, text: Any) -> None:
-    screen.write(json_line(record) if line.json else text())
-
-
-def _note(sentence: str) -> None:
-    screen.note(f"agentfeedback sessions: {sentence}")

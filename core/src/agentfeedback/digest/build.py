@@ -56,9 +56,16 @@ class Digester:
         self._detectors = detectors
         self._scrubber = scrubber
 
-    def timeline(self, start: int, *, rewrites: bool) -> Timeline:
-        """An empty timeline from `start` on, whose texts are scrubbed and marked as they are reported."""
-        return Timeline(self._scrubber.clip, self._mark, start=start, rewrites=rewrites)
+    def timeline(self, start: int, *, rewrites: bool, detail: bool = False) -> Timeline:
+        """An empty timeline from `start` on, whose texts are scrubbed and marked as they come.
+
+        With `detail` it also keeps the command of each call that did not succeed, and how its result ends.
+        """
+        if detail:
+            from agentfeedback.digest.detailed import DetailedTimeline
+
+            return DetailedTimeline(self._scrubber, self.mark, start=start, rewrites=rewrites)
+        return Timeline(self._scrubber.clip, self.mark, start=start, rewrites=rewrites)
 
     def build(self, session: Session, timeline: Timeline, caps: Caps) -> BuiltDigest:
         """The digest of what is at or after `timeline.start`; raises `TooLarge` when nothing fits the cap."""
@@ -80,7 +87,8 @@ class Digester:
             return BuiltDigest(whole, timeline.size)
         return _truncated(frame, events, findings, caps.session, timeline.size)
 
-    def _mark(self, kind: Literal["prompt", "result"], text: str) -> dict[str, Sequence[str]]:
+    def mark(self, kind: Literal["prompt", "result"], text: str) -> dict[str, Sequence[str]]:
+        """What each detector says of a full text, by its name."""
         words = ((detector.name, detector.mark(kind, text)) for detector in self._detectors)
         return {name: found for name, found in words if found}
 
@@ -188,10 +196,12 @@ def _failed(session: Session, call: Call, at: str) -> Event:
         type="tool_call",
         tool=call.tool,
         args_digest=call.args_digest,
+        command=call.command,
         status=str(call.status),
         exit_code=exit_code,
         error_class=error_class,
         excerpt=call.excerpt,
+        tail=call.tail,
         own=call.own,
     )
 

@@ -18,6 +18,7 @@ from agentfeedback.plugins.hook_calls import HookCalls
 from agentfeedback.policy.rules import Verdict, strictest
 from agentfeedback.reading.reader import Reader
 from agentfeedback.reading.refs import Ref, split
+from agentfeedback.terminal.arguments import closest
 from agentfeedback.terminal.foreign import TABLE_LIMIT, ForeignImport, described
 from agentfeedback.terminal.program import table
 
@@ -151,9 +152,11 @@ class Host:
 
             remedy = f"run {pip_install(dist_of(name))} first"
         else:
-            remedy = "name one of these, or install the plugin that reads it"
-        listed = ", ".join(have) or "none"
-        raise UsageError(f'no session reader for harness "{name}" (have {listed})', remedy)
+            near = closest(name, have)
+            hint = f"did you mean {near}? " if near else ""
+            listed = f"the installed ones are {', '.join(have)}" if have else "none is installed"
+            remedy = f"{hint}{listed}; pip install the distribution that reads another"
+        raise UsageError(f'there is no session reader for the harness "{name}"', remedy)
 
     def ref(self, text: str) -> Ref:
         """The session that a text names, `<harness>:<session id>`; an alias of a harness is resolved.
@@ -162,10 +165,7 @@ class Host:
             UsageError: The text is not a ref, or its harness has no reader.
         """
         harness, id = split(text)
-        try:
-            return Ref(self.harness(harness), id, text)
-        except UsageError as error:
-            raise UsageError(f'session ref "{text}": {error.problem}', error.remedy) from None
+        return Ref(self.harness(harness), id, text)
 
     def reader(self, harness: str) -> Reader | None:
         """The reader of a harness, loaded on first use; None (and a warning) when its plugin fails."""

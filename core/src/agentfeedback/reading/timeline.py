@@ -92,6 +92,9 @@ class Timeline(Sink):
                     counts.interrupts += call.status == "interrupted"
         return counts
 
+    def settle(self) -> None:
+        """The log was read to its end: what had to wait for that is put in place."""
+
     # -- verbs ---------------------------------------------------------------------------------
 
     def note(

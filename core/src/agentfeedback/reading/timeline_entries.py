@@ -25,6 +25,9 @@ class Call:
     result_offset: int = 0
     exit_code: int | None = None
     excerpt: str = ""
+    #: What was run and how its result ends, scrubbed and cut; only where details are kept.
+    command: str = ""
+    tail: str = ""
     marks: dict[str, Sequence[str]] = field(factory=dict)
     has_content: bool = False
     #: The start of a result's text without an excerpt, kept for a while: a later record may change the status.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import orjson
 
 from agentfeedback.digest.build import Digester, TooLarge, smallest
@@ -13,6 +16,7 @@ from agentfeedback.reading.reader import Reader, Session
 from agentfeedback.reading.timeline import Timeline
 from agentfeedback.scrub import Scrubber
 from agentfeedback.sessions.examiner import Examiner, ReadSession
+from agentfeedback.sessions.selecting import Options
 from agentfeedback.state.watermark import Digested, SessionRow, WatermarkStore
 from agentfeedback.wire import records
 
@@ -36,6 +40,7 @@ class DigestRunner:
         *,
         allow_unknown: bool,
         named: bool,
+        options: Options,
     ) -> None:
         self._host = host
         self._examiner = examiner
@@ -44,9 +49,17 @@ class DigestRunner:
         self._caps = caps
         self._allow_unknown = allow_unknown
         self._named = named
+        self._options = options
         self._used = 0
         self._marks: list[Digested] = []
         self._run = records.DigestRun(NOTICE, DETECTOR_VERSION)
+        if options.problems:
+            self._run.clean = []
+
+    @property
+    def taken(self) -> int:
+        """How many sessions the run digested or deferred."""
+        return len(self._run.sessions) + len(self._run.deferred)
 
     def refuse(self, ref: str, state: str, message: str) -> None:
         """Name a session that is not digested, and why."""
@@ -67,7 +80,9 @@ class DigestRunner:
             read = self._examiner.read(
                 reader,
                 session,
-                lambda start: self._digester.timeline(start, rewrites=reader.rewrites),
+                lambda start: self._digester.timeline(
+                    start, rewrites=reader.rewrites, detail=self._options.detail
+                ),
                 row=row,
                 allow_unknown=self._allow_unknown,
             )
@@ -91,6 +106,8 @@ class DigestRunner:
     def _keep(self, read: ReadSession[Timeline]) -> None:
         session, timeline = read.session, read.sink
         timeline.size = read.facts.size
+        if self._options.detail:
+            timeline.settle()
         try:
             built = self._host.digest_session(session, timeline, timeline.start, self._caps)
         except TooLarge:
@@ -101,6 +118,9 @@ class DigestRunner:
         size = len(orjson.dumps(digest))
         if size > self._caps.session:
             self._too_large(session)
+            return
+        if self._run.clean is not None and not _has_problems(digest):
+            self._run.clean.append(digest["ref"])
             return
         if self._used + size > self._caps.run:
             self._defer(session)
@@ -119,13 +139,23 @@ class DigestRunner:
     def _defer(self, session: Session) -> None:
         self._run.deferred.append(self._scrubber.text(session.ref))
 
-    def finish(self, store: WatermarkStore, now: int) -> records.DigestRun:
+    def finish(self, store: WatermarkStore | None, now: int) -> records.DigestRun:
         """Write the watermarks of all sessions kept, in one transaction, and announce them.
 
-        `now` is the time that is stored, in nanoseconds since the epoch.
+        `now` is the time that is stored, in nanoseconds since the epoch. Without a store nothing is
+        written, and nothing is announced.
         """
+        if store is None:
+            return self._run
         if self._marks:
             store.digested(self._marks, now // 1000)
         for digest, mark in zip(self._run.sessions, self._marks, strict=True):
             self._host.session_digested(digest, mark)
         return self._run
+
+
+def _has_problems(digest: Mapping[str, Any]) -> bool:
+    """Whether there is more in a digest than prompts that do not complain."""
+    return bool(digest.get("flagged")) or any(
+        event.get("type") != "prompt" for event in digest.get("events", ())
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The fewest characters of an id that name it by its beginning.
 SHORTEST = 8
+#: How many characters shorter a shortened id has to be.
+_WORTH = 4
 #: The most sessions that are listed where several fit.
 _LISTED = 10
 #: How what stands in a printed ref for a part that looks like a secret begins.
@@ -58,6 +61,7 @@ class Names:
 
     def __init__(self, names: Iterable[tuple[str, str]], text: Callable[[str], str]) -> None:
         self._ids: dict[str, set[str]] = {}
+        self._in_order: dict[str, list[str]] = {}
         self._text = text
         for harness, id in names:
             self._ids.setdefault(harness, set()).add(id)
@@ -92,6 +96,28 @@ class Names:
             return ref
         return Ref(ref.harness, fitting[0], f"{ref.harness}:{fitting[0]}")
 
+    def short(self, ref: str) -> str:
+        """A ref as printed, of a session or an entry, with the shortest beginning of its id that names the session.
+
+        What is not shorter by some characters, or names no session here, stays as it is.
+        """
+        harness, _, rest = ref.partition(":")
+        id, mark, span = rest.rpartition("#") if "#" in rest else (rest, "", "")
+        ids = self._sorted(harness)
+        place = bisect_left(ids, id)
+        if place >= len(ids) or ids[place] != id:
+            return ref
+        beside = [*ids[max(0, place - 1) : place], *ids[place + 1 : place + 2]]
+        least = max([SHORTEST, *(_alike(id, each) + 1 for each in beside)])
+        if least > len(id) - _WORTH:
+            return ref
+        return f"{harness}:{id[:least]}{mark}{span}"
+
+    def _sorted(self, harness: str) -> list[str]:
+        if harness not in self._in_order:
+            self._in_order[harness] = sorted(self._ids.get(harness, ()))
+        return self._in_order[harness]
+
     def _fitting(self, ref: Ref, ids: Collection[str]) -> list[str]:
         before, marker, _ = ref.id.partition(MARKER)
         if marker:
@@ -105,3 +131,9 @@ class Names:
         if len(ref.id) < SHORTEST:
             return []
         return [id for id in ids if id.startswith(ref.id)]
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two ids begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

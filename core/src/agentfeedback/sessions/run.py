@@ -62,6 +62,8 @@ class Run:
         self.home = Home(self.paths.store_home, variables, self.paths.cache, bool(gate.whole))
         #: Asks the gates, for one session at a time.
         self.examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
+        #: The stores that were looked at last.
+        self.found: list[FoundStore] = []
 
     @cached_property
     def store(self) -> WatermarkStore:
@@ -79,7 +81,8 @@ class Run:
     def stores(self, harnesses: Iterable[str]) -> list[FoundStore]:
         """The stores of these harnesses and their candidates, by names and `stat` alone; raises what `check_policy` raises."""
         self.check_policy()
-        return find_stores(self.host, self.home, harnesses, self.builtin.gate.whole)
+        self.found = find_stores(self.host, self.home, harnesses, self.builtin.gate.whole)
+        return self.found
 
     def check_policy(self) -> None:
         """Raise `ConfigError` when the configuration has a near miss of `[collect]`: no session may be read then."""

@@ -68,7 +68,9 @@ class NotDigested(AgentFeedbackError):
 
     def __init__(self, harness: str, session_id: str) -> None:
         ref = f"{harness}:{session_id}"
-        super().__init__(f"{ref}: session not digested: {ref}", "run sessions digest on it first")
+        super().__init__(
+            f"{ref} was not digested yet", f"run agentfeedback sessions digest {ref} first"
+        )
         self.harness = harness
         self.session_id = session_id
         self.ref = ref

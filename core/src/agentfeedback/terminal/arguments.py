@@ -143,24 +143,33 @@ def parse(command: Command, argv: Sequence[str], program: str = "agentfeedback")
         if word == "-" or not word.startswith("-"):
             positionals.append(word)
             continue
-        name, equals, value = word[2 if word.startswith("--") else 1 :].partition("=")
+        spelling, equals, value = word.partition("=")
+        name = spelling[2 if spelling.startswith("--") else 1 :]
         flag = flags.get(name)
         try:
             if flag is None:
                 if name in ("h", "help"):
                     raise HelpRequested(command)
-                raise _undefined(command.flags, word, name)
+                raise _undefined(command.flags, spelling, name)
             if flag.kind != "bool" and not equals:
-                value = _next(words, name)
-            _keep(flag, value if equals or flag.kind != "bool" else "true", values)
+                value = _next(words, spelling)
+            _keep(flag, value if equals or flag.kind != "bool" else "true", values, spelling)
             given.add(name)
         except UsageError as error:
             wrong = wrong or error
     if wrong is not None:
         raise UsageError(
-            wrong.problem, f"{wrong.remedy}run {program} {command.name} -h for its usage"
+            wrong.problem, f"{wrong.remedy}{program} {command.name} --help shows how it is used"
         )
     return Parsed(positionals, values, given)
+
+
+def no_names(line: Parsed, command: str) -> None:
+    """Raise UsageError where a command that takes none was given a name."""
+    if line.positionals:
+        raise UsageError(
+            f'{command} takes no names, but "{line.positionals[0]}" is one', "leave it out"
+        )
 
 
 def unknown_subcommand(
@@ -169,10 +178,10 @@ def unknown_subcommand(
     """Return the error for a word that names no command of a group (`""` is the top level)."""
     commands = list(commands)
     known = members(group, commands)
-    problem = f'unknown {group} subcommand "{word}"' if group else f'unknown command "{word}"'
-    head = f"{program} {group}".rstrip()
+    problem = f'there is no command "{f"{group} {word}".strip()}"'
     hint = _meant(program, group, word, known, commands)
-    return UsageError(problem, f"{hint}use {head} {'|'.join(known)} [flags]")
+    within = f" of {group}" if group else ""
+    return UsageError(problem, f"{hint}the commands{within} are {', '.join(known)}")
 
 
 def _meant(
@@ -180,9 +189,10 @@ def _meant(
 ) -> str:
     # At the top level people also write the last word of `sessions digest` alone.
     longer = [each.name for each in commands if " " in each.name and not (group or each.hidden)]
-    tails = {name.split()[-1]: f"{program} {name}" for name in reversed(longer)}
+    tails = {name.split()[-1]: name for name in reversed(longer)}
     near = word if word in tails else closest(word, [*known, *tails])
-    return f"did you mean {tails.get(near, near)}? " if near else ""
+    meant = tails.get(near) or f"{group} {near}".strip()
+    return f"did you mean {program} {meant}? " if near else ""
 
 
 def members(group: str, commands: Iterable[Command]) -> list[str]:
@@ -211,19 +221,21 @@ def _default(kind: Kind) -> bool | str | int | list[str]:
     return [] if kind == "many" else ""
 
 
-def _next(words: Iterable[str], name: str) -> str:
+def _next(words: Iterable[str], spelling: str) -> str:
     for word in words:
         return word
-    raise _invalid(f"flag needs an argument: -{name}")
+    raise UsageError(f"{spelling} needs a value", "")
 
 
-def _keep(flag: Flag, value: str, values: dict[str, bool | str | int | list[str]]) -> None:
+def _keep(
+    flag: Flag, value: str, values: dict[str, bool | str | int | list[str]], spelling: str
+) -> None:
     if flag.kind == "bool":
         if value not in _TRUE and value not in _FALSE:
-            raise _invalid(f'invalid boolean value "{value}" for -{flag.name}')
+            raise UsageError(f'{spelling} takes true or false, not "{value}"', "")
         values[flag.name] = value in _TRUE
     elif flag.kind == "number":
-        values[flag.name] = _number(flag, value)
+        values[flag.name] = _number(value, spelling)
     elif flag.kind == "many":
         kept = values[flag.name]
         assert isinstance(kept, list)
@@ -232,27 +244,21 @@ def _keep(flag: Flag, value: str, values: dict[str, bool | str | int | list[str]
         values[flag.name] = value
 
 
-def _number(flag: Flag, value: str) -> int:
+def _number(value: str, spelling: str) -> int:
     digits = value[1:] if value[:1] in ("+", "-") else value
     # `int` alone would also take white space, `_` and the digits of other scripts.
     if not (digits.isascii() and digits.isdigit()):
-        raise _invalid(f'invalid value "{value}" for flag -{flag.name}: not a whole number')
+        raise UsageError(f'{spelling} takes a whole number, not "{value}"', "")
     digits = digits.lstrip("0") or "0"
     # The length first: `int` refuses thousands of digits with an error of its own.
     if len(digits) > len(str(_LARGEST)) or int(digits) > _LARGEST:
-        raise _invalid(f'invalid value "{value}" for flag -{flag.name}: out of range')
+        raise UsageError(f'{spelling} takes a whole number up to {_LARGEST}, not "{value}"', "")
     return -int(digits) if value.startswith("-") else int(digits)
 
 
-def _undefined(flags: Sequence[Flag], word: str, name: str) -> UsageError:
+def _undefined(flags: Sequence[Flag], spelling: str, name: str) -> UsageError:
+    """Return the error for a flag that there is not; `parse` completes its remedy."""
     if not name or name.startswith("-"):
-        return _invalid(f"bad flag syntax: {word}")
+        return UsageError(f'"{spelling}" is not a flag', "")
     near = closest(name, [flag.name for flag in flags])
-    return _invalid(
-        f"flag provided but not defined: -{name}", f"did you mean --{near}? " if near else ""
-    )
-
-
-def _invalid(problem: str, hint: str = "") -> UsageError:
-    """Return an error whose remedy `parse` completes, since it knows the program and the command."""
-    return UsageError(f"invalid arguments: {problem}", hint)
+    return UsageError(f"unknown flag {spelling}", f"did you mean --{near}? " if near else "")

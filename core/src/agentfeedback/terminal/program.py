@@ -185,26 +185,30 @@ class Program:
             raise unknown_subcommand(self.name, "", words[0], self.commands())
         self._at, group = words[0], " ".join(words[:size])
         if size == len(words):
-            known = "|".join(members(group, commands))
-            raise UsageError(
-                f"wrong number of arguments for {group}", f"use {self.name} {group} {known} [flags]"
-            )
+            self._overview(commands, group, screen.tell)
+            return UsageError.exit_status
         if words[size] in HELP:
             return self._overview(commands, group)
         raise unknown_subcommand(self.name, group, words[size], commands)
 
-    def _overview(self, commands: Sequence[Command], group: str) -> int:
+    def _overview(
+        self,
+        commands: Sequence[Command],
+        group: str,
+        put: Callable[[str], None] = screen.write,
+    ) -> int:
         from agentfeedback.terminal.usage import overview
 
-        columns = screen.Screen.of(sys.stderr, os.environ).columns
-        screen.tell(overview(self.name, commands, group, columns))
+        stream = sys.stdout if put is screen.write else sys.stderr
+        columns = screen.Screen.of(stream, os.environ).columns
+        put(overview(self.name, commands, group, columns))
         return 0
 
     def _help(self, command: Command) -> int:
         from agentfeedback.terminal.usage import help_for
 
-        columns = screen.Screen.of(sys.stderr, os.environ).columns
-        screen.tell(help_for(self.name, command, columns))
+        columns = screen.Screen.of(sys.stdout, os.environ).columns
+        screen.write(help_for(self.name, command, columns))
         return 0
 
     def _tables(self, word: str = "") -> list[_Table]:

@@ -76,11 +76,11 @@ def shorten(text: str, cells: int, *, keep: End = "start") -> str:
         return ""
     room = cells - 1
     if keep == "start":
-        return _head(text, room) + ELLIPSIS
+        return head(text, room) + ELLIPSIS
     if keep == "end":
         return ELLIPSIS + _tail(text, room)
     tail = _tail(text, room // 2)
-    return _head(text, room - width(tail)) + ELLIPSIS + tail
+    return head(text, room - width(tail)) + ELLIPSIS + tail
 
 
 def pad(text: str, cells: int) -> str:
@@ -226,7 +226,8 @@ def _clusters(text: str) -> list[tuple[str, int]]:
     return [(each, max(0, wcswidth(each))) for each in iter_graphemes(text)]
 
 
-def _head(text: str, cells: int) -> str:
+def head(text: str, cells: int) -> str:
+    """The beginning of a text in at most `cells` cells."""
     if text.isascii():
         return text[:cells]
     shown = 0

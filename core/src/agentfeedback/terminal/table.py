@@ -23,10 +23,11 @@ _GAP = 2
 class Column:
     """One column: `keep` says which part of a cell survives shortening, `style` the style.
 
-    `whole` cells (times) are cut without an ellipsis, and exactly where a squeeze says.
+    `whole` cells (times) are cut without an ellipsis, and exactly where a squeeze says. A `right`
+    column (numbers) is padded before its cells.
     """
 
-    __slots__ = ("keep", "style", "title", "whole")
+    __slots__ = ("keep", "right", "style", "title", "whole")
 
     def __init__(
         self,
@@ -34,11 +35,13 @@ class Column:
         *,
         keep: End = "start",
         whole: bool = False,
+        right: bool = False,
         style: Callable[[str], str] | None = None,
     ) -> None:
         self.title = title
         self.keep = keep
         self.whole = whole
+        self.right = right
         self.style = style
 
 
@@ -60,7 +63,7 @@ def table(
     ]
     if not screen.columns:
         widest = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "".join(_line(row, widest) for row in cells)
+        return "".join(_line(columns, row, widest) for row in cells)
     sizes = _fit(
         columns,
         [max(map(width, column)) for column in zip(*cells, strict=True)],
@@ -74,6 +77,8 @@ def table(
         for index in shown:
             column, size = columns[index], sizes[index]
             cell = _cut(row[index], size, column)
+            if column.right:
+                cell = " " * (size - width(cell)) + cell
             if index != shown[-1]:
                 cell = pad(cell, size + _GAP)
             style = "bold" if number == 0 else column.style(row[index]) if column.style else ""
@@ -82,9 +87,13 @@ def table(
     return "".join(lines)
 
 
-def _line(row: Sequence[str], sizes: Sequence[int]) -> str:
-    padded = [cell.ljust(size + _GAP) for cell, size in zip(row[:-1], sizes, strict=False)]
-    return "".join(padded) + row[-1] + "\n"
+def _line(columns: Sequence[Column], row: Sequence[str], sizes: Sequence[int]) -> str:
+    cells = [
+        cell.rjust(size) if column.right else cell
+        for column, cell, size in zip(columns, row, sizes, strict=True)
+    ]
+    padded = [cell.ljust(size + _GAP) for cell, size in zip(cells[:-1], sizes, strict=False)]
+    return "".join(padded) + cells[-1] + "\n"
 
 
 def _cut(cell: str, size: int, column: Column) -> str:

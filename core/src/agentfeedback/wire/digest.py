@@ -12,7 +12,11 @@ from agentfeedback.wire.listing import Counts
 
 @define(eq=False)
 class Event:
-    """A prompt, or a tool call that did not succeed; `at` is UTC with three decimals, truncated."""
+    """A prompt, or a tool call that did not succeed; `at` is UTC with three decimals, truncated.
+
+    `command` (what was run, else the input as JSON) and `tail` (how a long result ends, beyond what
+    `excerpt` shows) are there with `--detail` only.
+    """
 
     span: str
     ref: str
@@ -21,10 +25,12 @@ class Event:
     summary: str = omitted("")
     tool: str = omitted("")
     args_digest: str = omitted("")
+    command: str = omitted("")
     status: str = omitted("")
     exit_code: int | None = field(default=None, metadata={"omit": "none"})
     error_class: str = omitted("")
     excerpt: str = omitted("")
+    tail: str = omitted("")
     own: bool = omitted(False, name="self")
 
 
@@ -87,10 +93,14 @@ class DigestError:
 
 @define(eq=False)
 class DigestRun:
-    """What `sessions digest --json` prints; `sessions` holds `Digest` objects already made plain."""
+    """What `sessions digest --json` prints; `sessions` holds `Digest` objects already made plain.
+
+    `clean` is there with `--problems` only: sessions in which nothing was found, which are met again.
+    """
 
     notice: str
     detector_version: str
     sessions: list[Any] = field(factory=list)
     errors: list[DigestError] = field(factory=list)
     deferred: list[str] = field(factory=list)
+    clean: list[str] | None = field(default=None, metadata={"omit": "none"})

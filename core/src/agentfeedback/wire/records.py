@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         Status,
         Store,
     )
-    from agentfeedback.wire.marks import Forgotten, Marked
+    from agentfeedback.wire.marks import Forgotten, LeftOut, Marked
 
 _MODULES = {
     "Counts": "agentfeedback.wire.listing",
@@ -46,6 +46,7 @@ _MODULES = {
     "Forgotten": "agentfeedback.wire.marks",
     "HarnessStatus": "agentfeedback.wire.listing",
     "InstalledPlugin": "agentfeedback.wire.installed",
+    "LeftOut": "agentfeedback.wire.marks",
     "Listed": "agentfeedback.wire.listing",
     "Listing": "agentfeedback.wire.listing",
     "Marked": "agentfeedback.wire.marks",
@@ -70,6 +71,7 @@ __all__ = [
     "Forgotten",
     "HarnessStatus",
     "InstalledPlugin",
+    "LeftOut",
     "Listed",
     "Listing",
     "Marked",

@@ -16,6 +16,8 @@ from attrs import fields, has
 
 from agentfeedback.wire import doctor as wire_doctor
 from agentfeedback.wire import records
+from agentfeedback.wire import report as wire_report
+from agentfeedback.wire import show as wire_show
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -26,6 +28,7 @@ Truer = Mapping[tuple[type, str], Shape]
 
 _TRUER: Truer = {
     (records.DigestRun, "sessions"): list[records.Digest],
+    (wire_show.Shown, "session"): records.Digest | wire_show.ShownSession,
     (records.HarnessStatus, "states"): dict[records.State, int],
     (wire_doctor.Drift, "skipped"): dict[records.State, int],
 }
@@ -104,8 +107,8 @@ class _Making:
             return {"enum": list(arguments)}
         if origin in (Union, UnionType):
             # None is never printed: such a member is left out.
-            (kept,) = (each for each in arguments if each is not NoneType)
-            return self.of(kept)
+            kept = [self.of(each) for each in arguments if each is not NoneType]
+            return kept[0] if len(kept) == 1 else {"anyOf": kept}
         if origin is list:
             return {"type": "array", "items": self.of(arguments[0])}
         if origin is dict:
@@ -122,6 +125,8 @@ def schemas(*, doctor: Mapping[str, Shape] | None = None) -> dict[str, Schema]:
     return {
         "sessions-list": document(f"{sessions} list --json", records.Listing),
         "sessions-digest": document(f"{sessions} digest --json", records.DigestRun),
+        "sessions-report": document(f"{sessions} report --json", wire_report.Report),
+        "sessions-show": document(f"{sessions} show --json", wire_show.Shown),
         "sessions-mark": document(f"{sessions} mark --json", records.Marked),
         "sessions-status": document(f"{sessions} status --json", records.Status),
         "sessions-forget": document(f"{sessions} forget --json", records.Forgotten),

@@ -26,8 +26,8 @@ def run(line: Parsed) -> int:
     """Write `agentfeedback-NAME` into the folder of `--into`, else into the current one."""
     if len(line.positionals) != 1:
         raise UsageError(
-            "wrong number of arguments for plugins new",
-            "run agentfeedback plugins new -h for its usage",
+            "plugins new takes one name",
+            "name the harness, such as agentfeedback plugins new aider",
         )
     (name,) = line.positionals
     if not scaffold.WORD.fullmatch(name) or len(name) > _LONGEST:

@@ -27,10 +27,11 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 
 from agentfeedback import __version__
-from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
+from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.plugins import Parsed
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback_mcp.instructions import INSTRUCTIONS
 from agentfeedback_mcp.local import filing, sessions
 from agentfeedback_mcp.local.backing import LocalBacking
@@ -46,10 +47,7 @@ TOOLS = {tool.name: tool for tool in (*sessions.TOOLS, filing.TOOL, *submissions
 
 def run(line: Parsed) -> int:
     """Serve until the input ends; the exit status is 0, or that of the signal that ended it."""
-    if line.positionals:
-        raise UsageError(
-            "wrong number of arguments for mcp", "run agentfeedback mcp -h for its usage"
-        )
+    no_names(line, "mcp")
     if screen.is_terminal(sys.stdin):
         screen.note("agentfeedback mcp: waiting for an MCP client on standard input.")
     with standard() as transport, _ended_by_signals(transport) as received:

@@ -35,6 +35,5 @@ def no_positionals(line: Parsed, name: str) -> None:
     """Raises `UsageError` where words follow that the command has no use for."""
     if line.positionals:
         raise UsageError(
-            f"wrong number of arguments for {name}",
-            f"run agentfeedback {name} -h for its usage",
+            f'{name} takes no names, but "{line.positionals[0]}" is one', "leave it out"
         )

@@ -6,9 +6,10 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
+from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
 from agentfeedback.plugins.host import Host
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback.wire.encode import encode, plain
 from agentfeedback_submit.context import SubmitContext
 from agentfeedback_submit.delivery.destination import Destination, Local, Remote
@@ -31,7 +32,7 @@ def run_flush(line: Parsed) -> int:
     if line.hook:
         return _hook()
     one_mode(local=line.local, server=line.server)
-    _no_positionals(line, "flush")
+    no_names(line, "flush")
     run = _run("flush")
     run.warn_of_policy()
     server = run.server(local=line.local, server=line.server)
@@ -56,7 +57,7 @@ def run_flush(line: Parsed) -> int:
 def run_ingest(line: Parsed) -> int:
     """`ingest`: one pass over the inbox."""
     one_mode(local=line.local, server=line.server)
-    _no_positionals(line, "ingest")
+    no_names(line, "ingest")
     run = _run("ingest")
     run.warn_of_policy()
     server = run.server(local=line.local, server=line.server)
@@ -128,11 +129,3 @@ def _unusable(error: OSError) -> AgentFeedbackError:
         f"reports that wait cannot be dealt with: {where}{reason_of(error)}",
         "correct that and run the command again; nothing was lost",
     )
-
-
-def _no_positionals(line: Parsed, command: str) -> None:
-    if line.positionals:
-        raise UsageError(
-            f"wrong number of arguments for {command}",
-            f"run agentfeedback {command} -h for its usage",
-        )

@@ -83,8 +83,8 @@ def run(line: Parsed) -> int:
 def _request(line: Parsed, host: Host) -> Request:
     if len(line.positionals) != 1 or not token(line.positionals[0]):
         raise UsageError(
-            "wrong number of arguments for submit",
-            "name one kind, such as submit friction, and pass texts by flags such as --summary",
+            "submit takes one kind",
+            "name one, such as submit friction, and pass texts by flags such as --summary",
         )
     (kind,) = line.positionals
     one_mode(local=line.local, server=line.server)

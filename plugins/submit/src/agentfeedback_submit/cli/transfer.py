@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
 from agentfeedback.foundation.files import regular_bytes
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback_submissions.response import ApiError
 from agentfeedback_submit.cli.triage import api, moment_of
 
@@ -24,8 +25,7 @@ _FILE_LIMIT = 1 << 30
 
 def run_export(line: Parsed) -> int:
     """`export`: everything that matches, to standard output or a new file of the owner's alone."""
-    if line.positionals:
-        raise UsageError("wrong number of arguments for export", "name the file with --output")
+    no_names(line, "export")
     query = [("kind", line.kind)] if "kind" in line.given else []
     if line.since:
         query.append(("since", moment_of("--since", line.since)))
@@ -67,7 +67,7 @@ def _save(lines: Iterable[bytes], path: str) -> None:
 def run_import(line: Parsed) -> int:
     """`import`: takes an export whole or not at all; a conflict is named, and no failure."""
     if len(line.positionals) != 1:
-        raise UsageError("wrong number of arguments for import", "name one file, or -")
+        raise UsageError("import takes one file", "name one, or - for standard input")
     (name,) = line.positionals
     try:
         data = sys.stdin.buffer.read() if name == "-" else regular_bytes(name, _FILE_LIMIT)

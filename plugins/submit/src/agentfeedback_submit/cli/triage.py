@@ -16,6 +16,7 @@ from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading import refs
 from agentfeedback.terminal import screen
+from agentfeedback.terminal.arguments import no_names
 from agentfeedback.terminal.table import Column, table
 from agentfeedback_submissions import queries
 from agentfeedback_submissions.kinds import HIDDEN
@@ -46,7 +47,7 @@ _PLANS = ((("FILED", 10), ("HARNESS", 0), ("PROJECT", 12), ("SUMMARY", 20)),)
 
 def run_list(line: Parsed) -> int:
     """`list`: a page as a table, or as the API answers."""
-    _no_positionals(line, "list")
+    no_names(line, "list")
     query = _filters(line)
     for flag, name in (("limit", "limit"), ("before", "before_id"), ("after", "after_id")):
         if flag in line.given:
@@ -132,7 +133,7 @@ def run_redact(line: Parsed) -> int:
 
 def run_stats(line: Parsed) -> int:
     """`stats`: numbers as tables, or as the API answers."""
-    _no_positionals(line, "stats")
+    no_names(line, "stats")
     query = _filters(line)
     query += [(name, getattr(line, name)) for name in ("by", "bucket") if name in line.given]
     if "top" in line.given:
@@ -243,9 +244,7 @@ def _ids(line: Parsed, service: Api, command: str) -> list[str]:
 def _known(line: Parsed, service: Api, command: str) -> tuple[list[str], list[str]]:
     """The ids of what is named by id or uid, and the names that cannot be those of a report."""
     if not line.positionals:
-        raise UsageError(
-            f"wrong number of arguments for {command}", "name reports by id, or by uid"
-        )
+        raise UsageError("name the reports by id or uid", "list shows them")
     ids: list[str] = []
     missing: list[str] = []
     for name in line.positionals:
@@ -301,11 +300,3 @@ def _member(name: str, value: Any, indent: str) -> list[str]:
 def _print(reply: ApiResponse) -> int:
     screen.write(reply.encoded() + b"\n")
     return 0
-
-
-def _no_positionals(line: Parsed, command: str) -> None:
-    if line.positionals:
-        raise UsageError(
-            f"wrong number of arguments for {command}",
-            f"run agentfeedback {command} -h for its usage",
-        )
