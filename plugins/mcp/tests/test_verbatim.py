@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentfeedback.foundation.errors import UsageError
 from agentfeedback.plugins.host import Host
-from agentfeedback_mcp.stdio.verbatim import incoming, outgoing, structured, unwrapped, wrapped
+from agentfeedback_mcp.protocol.verbatim import incoming, outgoing, structured, unwrapped, wrapped
 from agentfeedback_mcp.tools.arguments import Argument, read
 from agentfeedback_submissions.response import ApiError
 

@@ -29,7 +29,7 @@ class Running:
     def __init__(self, settings: Settings) -> None:
         self.log = io.StringIO()
         self.server = Server(settings, logs.log("debug", self.log))
-        _, self.key = self.server.access.add("default", "of the tests")
+        _, self.key = self.server.access.add(settings.organisation, "of the tests")
         self.client = self.with_key(self.key)
 
     def with_key(self, key: str) -> TestClient:

@@ -15,6 +15,7 @@ from agentfeedback_server import upload_rows
 from agentfeedback_server.access import Access, Caller
 from agentfeedback_server.database import opened
 from agentfeedback_server.routes import api, public
+from agentfeedback_server.routes.mcp import Mcp
 from agentfeedback_server.settings import Settings
 from agentfeedback_server.tenant import Tenants
 from agentfeedback_web.logs import Log, silent
@@ -42,14 +43,25 @@ class Server:
         self.tenants = Tenants(self.database, self.objects, settings)
 
     def app(self) -> ASGIApp:
-        """The application."""
+        """The application; it is started and stopped once."""
+        tools = Mcp(self.tenants, self.settings)
+
+        @asynccontextmanager
+        async def running() -> AsyncIterator[None]:
+            async with tools.running(), self._sweeping():
+                yield
+
         return application(
             Site(
-                routes=[*public.routes(self.settings), *api.routes(self.tenants)],
+                routes=[
+                    *public.routes(self.settings),
+                    *api.routes(self.tenants),
+                    *tools.routes(),
+                ],
                 needs_key=needs_key,
                 authenticate=self.access.caller,
                 ready=self.ready,
-                lifespan=self.running,
+                lifespan=running,
                 label=_label,
                 log=self.log,
             )
@@ -70,20 +82,21 @@ class Server:
         self.database.close()
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def _sweeping(self) -> AsyncIterator[None]:
         """Sweep now and then while the server runs."""
+
+        async def sweeping() -> None:
+            while True:
+                try:
+                    await to_thread.run_sync(self.sweep)
+                except StoreError as error:
+                    self.log.warning("sweep failed", problem=str(error))
+                await anyio.sleep(SWEEP_S)
+
         async with anyio.create_task_group() as group:
-            group.start_soon(self._sweeping)
+            group.start_soon(sweeping)
             yield
             group.cancel_scope.cancel()
-
-    async def _sweeping(self) -> None:
-        while True:
-            try:
-                await to_thread.run_sync(self.sweep)
-            except StoreError as error:
-                self.log.warning("sweep failed", problem=str(error))
-            await anyio.sleep(SWEEP_S)
 
 
 def needs_key(path: str) -> bool:

@@ -7,9 +7,11 @@ import threading
 from attrs import frozen
 
 from agentfeedback_server.consent import Consent
+from agentfeedback_server.intake import scrubbed
 from agentfeedback_server.settings import Settings
 from agentfeedback_server.store import SqlSubmissions
 from agentfeedback_server.uploads import Uploads
+from agentfeedback_submissions.response import ApiResponse
 from agentfeedback_submissions.service import Service
 from agentfeedback_web.objects import Objects
 from agentfeedback_web.sql import Database
@@ -17,12 +19,17 @@ from agentfeedback_web.sql import Database
 
 @frozen(eq=False)
 class Tenant:
-    """One organisation's part of the server."""
+    """One organisation's part of the server; `scrub` says that reports are scrubbed when they arrive."""
 
     id: str
     service: Service
     uploads: Uploads
     consent: Consent
+    scrub: bool = False
+
+    def create(self, body: bytes, request_id: str = "") -> ApiResponse:
+        """File a report."""
+        return self.service.create(scrubbed(body) if self.scrub else body, request_id)
 
 
 class Tenants:
@@ -48,4 +55,5 @@ class Tenants:
         uploads = Uploads(
             self._database, self._objects, organisation, limits=self.settings.limits, store=store
         )
-        return Tenant(organisation, Service(store), uploads, Consent(self._database, organisation))
+        consent = Consent(self._database, organisation)
+        return Tenant(organisation, Service(store), uploads, consent, self.settings.scrub)

@@ -21,10 +21,7 @@ from mcp_types import (
     CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
-    TextContent,
-    ToolAnnotations,
 )
-from mcp_types import Tool as ListedTool
 
 from agentfeedback import __version__
 from agentfeedback.foundation.errors import AgentFeedbackError
@@ -35,11 +32,11 @@ from agentfeedback.terminal.arguments import no_names
 from agentfeedback_mcp.instructions import INSTRUCTIONS
 from agentfeedback_mcp.local import filing, sessions
 from agentfeedback_mcp.local.backing import LocalBacking
+from agentfeedback_mcp.protocol.messages import listed, result
+from agentfeedback_mcp.protocol.verbatim import unwrapped
 from agentfeedback_mcp.stdio.transport import StdioTransport, standard
-from agentfeedback_mcp.stdio.verbatim import structured, unwrapped
 from agentfeedback_mcp.tools import submissions
-from agentfeedback_mcp.tools.call import Tool, answer, warn, working_directory
-from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_mcp.tools.call import answer, warn, working_directory
 from agentfeedback_submit.context import SubmitContext
 
 TOOLS = {tool.name: tool for tool in (*sessions.TOOLS, filing.TOOL, *submissions.TOOLS)}
@@ -93,7 +90,7 @@ async def _serve(transport: StdioTransport) -> None:
     alone = CapacityLimiter(1)
 
     async def list_tools(context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_listed(tool) for tool in TOOLS.values()])
+        return ListToolsResult(tools=[listed(tool) for tool in TOOLS.values()])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
         tool = TOOLS.get(params.name)
@@ -101,7 +98,7 @@ async def _serve(transport: StdioTransport) -> None:
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}")
         text = unwrapped(params.arguments)
         asked = partial(answer, tool, text, os.environ, LocalBacking)
-        return _result(await to_thread.run_sync(asked, limiter=alone if tool.alone else None))
+        return result(await to_thread.run_sync(asked, limiter=alone if tool.alone else None))
 
     server: Server[Any] = Server(
         "agentfeedback",
@@ -112,28 +109,3 @@ async def _serve(transport: StdioTransport) -> None:
     )
     async with transport.streams() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def _listed(tool: Tool) -> ListedTool:
-    return ListedTool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.about,
-        input_schema=tool.input_schema,
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.effect == "reads",
-            destructive_hint=False,
-            idempotent_hint=tool.effect != "adds",
-            open_world_hint=False,
-        ),
-    )
-
-
-def _result(reply: ApiResponse) -> CallToolResult:
-    text = reply.encoded()
-    return CallToolResult(
-        content=[TextContent(type="text", text=text.decode())],
-        structured_content=structured(text),
-        is_error=not reply.ok,
-    )

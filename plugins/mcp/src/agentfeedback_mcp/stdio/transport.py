@@ -23,7 +23,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
 from agentfeedback.foundation.errors import AgentFeedbackError
-from agentfeedback_mcp.stdio.verbatim import incoming, outgoing
+from agentfeedback_mcp.protocol.verbatim import incoming, outgoing
 
 _BLOCK = 1 << 16
 #: Seconds between looks at whether everything is answered.

@@ -19,9 +19,9 @@ from agentfeedback_server.begin import FORMATS
 from agentfeedback_server.tenant import Tenant, Tenants
 from agentfeedback_submissions import kinds, queries
 from agentfeedback_submissions.envelope import BODY_LIMIT
-from agentfeedback_submissions.export import IMPORT_LIMIT
+from agentfeedback_submissions.export import IMPORT_LIMIT, TYPE
 from agentfeedback_submissions.queries import Query
-from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submissions.response import ApiError, ApiResponse
 from agentfeedback_submissions.store import DEDUPE_WINDOW_S
 from agentfeedback_web import bodies
 from agentfeedback_web.answers import JSON, bad_request, invalid, json, not_found
@@ -60,7 +60,7 @@ def routes(tenants: Tenants) -> list[Route]:
         ),
         route(f"{SUBMISSIONS}/{{id}}/transcript", GET=partial(_transcript, tenants)),
         route("/api/v1/stats", GET=on(_stats, query=True)),
-        route("/api/v1/export", GET=on(_export, query=True)),
+        route("/api/v1/export", GET=partial(_export, tenants)),
         route("/api/v1/import", POST=on(_import, IMPORT_LIMIT)),
         route("/api/v1/meta", GET=partial(_meta, tenants)),
         route("/api/v1/sessions/policy", GET=on(partial(_policy, tenants))),
@@ -75,8 +75,7 @@ async def _answered(
 ) -> Response:
     tenant = _tenant(tenants, request)
     if not query:
-        for name, _ in _query(request):
-            raise invalid("unknown_field", f"?{name}", f"there is no parameter {name}")
+        _no_parameters(request)
     body = await bodies.read(request, limit)
     return _response(await to_thread.run_sync(work, tenant, request, body))
 
@@ -103,13 +102,18 @@ def _query(request: Request) -> Query:
         raise bad_request(f"there are more than {_PARAMETERS} parameters") from None
 
 
+def _no_parameters(request: Request) -> None:
+    for name, _ in _query(request):
+        raise invalid("unknown_field", f"?{name}", f"there is no parameter {name}")
+
+
 def _id(request: Request) -> str:
     id: str = request.path_params["id"]
     return id
 
 
 def _create(tenant: Tenant, request: Request, body: bytes) -> ApiResponse:
-    return tenant.service.create(body, request_id(request))
+    return tenant.create(body, request_id(request))
 
 
 def _list(tenant: Tenant, request: Request, body: bytes) -> ApiResponse:
@@ -139,8 +143,14 @@ def _stats(tenant: Tenant, request: Request, body: bytes) -> ApiResponse:
     return tenant.service.stats(_query(request), request_id(request))
 
 
-def _export(tenant: Tenant, request: Request, body: bytes) -> ApiResponse:
-    return tenant.service.export(_query(request), request_id(request))
+async def _export(tenants: Tenants, request: Request) -> Response:
+    """An export, line by line as it is read; HEAD reads no line."""
+    tenant, query = _tenant(tenants, request), _query(request)
+    try:
+        lines = await to_thread.run_sync(tenant.service.exported, query)
+    except ApiError as refusal:
+        return _response(refusal.reply(request_id(request)))
+    return StreamingResponse(() if request.method == "HEAD" else lines, media_type=TYPE)
 
 
 def _import(tenant: Tenant, request: Request, body: bytes) -> ApiResponse:
@@ -181,6 +191,7 @@ def _complete(tenant: Tenant, request: Request, body: bytes) -> ApiResponse:
 
 async def _transcript(tenants: Tenants, request: Request) -> Response:
     """The transcript of a session, part by part; what it holds is never interpreted."""
+    _no_parameters(request)
     tenant = _tenant(tenants, request)
     record = await to_thread.run_sync(tenant.service.get, _id(request), request_id(request))
     if not record.ok:
@@ -194,12 +205,13 @@ async def _transcript(tenants: Tenants, request: Request) -> Response:
 
 
 async def _meta(tenants: Tenants, request: Request) -> Response:
+    _no_parameters(request)
     return json(
         {
             "service_version": __version__,
             "api_version": 1,
             "client": {"min_version": _CLIENT_MIN, "latest_known": __version__},
-            "features": ["export", "import", "sessions.push", "stats", "transcripts"],
+            "features": ["export", "import", "mcp", "sessions.push", "stats", "transcripts"],
             "kinds": list(dict.fromkeys(kind for kind, _ in kinds.GUIDES)),
             "limits": {
                 "body_bytes": BODY_LIMIT,
