@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from agentfeedback.reading import Raw
+from agentfeedback_codex.results import outcome, read, succeeded
 
 if TYPE_CHECKING:
     from conftest import Rollout
@@ -301,3 +305,41 @@ def test_command_above_the_header_says_nothing(
     want = rollout.ended(rollout.output(f"{header}{printed}"))
     assert rollout.ended(rollout.output(f"{named}{header}{printed}")) == want
     assert want[:2] == ("error" if code else "ok", code)
+
+
+_LINES = st.sampled_from(
+    [
+        "Process exited with code 0",
+        "Exit code: 0",
+        "Exit code: 1",
+        "Output:",
+        "Wall time: 0.1 seconds",
+        "Command: 'a",
+        "{",
+        '{"output":"x","metadata":{"exit_code":1}}',
+        "aborted by user",
+        "exec command rejected by user",
+        "tool call error: tool call failed for `x/y`",
+    ]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(_LINES, max_size=6),
+    st.sampled_from(["exec_command", "shell", "mcp__x__y", "apply_patch"]),
+)
+def test_a_header_that_tells_success_says_what_the_whole_output_says(
+    lines: list[str], tool: str
+) -> None:
+    """Where the header alone decides, counting gives the status that reading all of the output gives."""
+    member = Raw(json.dumps("\n".join(lines)).encode())
+    if succeeded(member, tool):
+        assert outcome(read(member), tool).status == "ok"
+
+
+def test_a_usual_header_tells_success_by_itself() -> None:
+    """The short way is taken where nearly every result goes."""
+    usual = header("Chunk ID: a", "Wall time: 0.1 seconds", "Process exited with code 0")
+    assert succeeded(Raw(json.dumps(usual).encode()), "exec_command")
+    assert not succeeded(Raw(json.dumps(usual).encode()), "mcp__x__y")

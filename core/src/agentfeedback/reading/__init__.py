@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         conform,
         decoder,
         dumps,
+        lines_above,
         loads,
         value,
     )
@@ -71,6 +72,7 @@ _MODULES = {
     "decoder": "agentfeedback.reading.record",
     "dumps": "agentfeedback.reading.record",
     "first_line": "agentfeedback.reading.log",
+    "lines_above": "agentfeedback.reading.record",
     "loads": "agentfeedback.reading.record",
     "open_regular": "agentfeedback.foundation.files",
     "reason_of": "agentfeedback.foundation.errors",
@@ -111,6 +113,7 @@ __all__ = [
     "decoder",
     "dumps",
     "first_line",
+    "lines_above",
     "loads",
     "open_regular",
     "reason_of",

@@ -24,6 +24,9 @@ R = TypeVar("R", bound="Record")
 #: An undecoded member: any JSON, kept as it is written. Empty when the member is absent.
 Raw = msgspec.Raw
 
+#: How much of a text `lines_above` looks at, in bytes.
+_LOOKED_AT = 4096
+
 
 class Record(msgspec.Struct, gc=False, kw_only=True):
     """A JSON object of a log: declare the members the reader knows, each optional with a default.
@@ -76,6 +79,32 @@ def value(raw: Raw, kind: Any) -> Any:
     except (msgspec.DecodeError, RecursionError):
         fitted = _fit(loads(text), kind)
         return None if fitted is INVALID else fitted
+
+
+def lines_above(raw: Raw, line: str) -> str | None:
+    """What stands above the first line that is exactly `line`, in a member that is a text.
+
+    The text is decoded no further, so that a large one costs as much as a small one. None where that
+    does not tell: the member is not a text, or no such line is within its first kilobytes.
+    """
+    start = bytes(memoryview(raw)[:_LOOKED_AT])
+    at = start.find(_written(line))
+    if at < 0 or not start.startswith(b'"'):
+        return None
+    before = start[:at]
+    if (at - len(before.rstrip(b"\\"))) % 2:  # a backslash, and no line end behind it
+        return None
+    try:
+        text = orjson.loads(before + b'"')
+    except orjson.JSONDecodeError:
+        return None
+    # Every character can also be written by its number, and the first line has none before it.
+    return None if f"\n{line}\n" in f"\n{text}\n" else text
+
+
+@lru_cache(maxsize=64)
+def _written(line: str) -> bytes:
+    return dumps(f"\n{line}\n")[1:-1]
 
 
 @lru_cache(maxsize=64)

@@ -75,10 +75,15 @@ class Spoken(Record):
     namespace: str | None = None
     call_id: str | None = None
     content: list[Part] | None = None
-    output: str | list[Part] | Wrapped | None = None
+    #: Of a type of `OUTPUT`; often large, and all of it is wanted only where the call failed.
+    output: Raw = Raw()
     arguments: Raw = Raw()
     input: Raw = Raw()
     action: Raw = Raw()
+
+
+#: What an output may be.
+OUTPUT = str | list[Part] | Wrapped | None
 
 
 class Payload(Spoken):

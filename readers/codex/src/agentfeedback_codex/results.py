@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agentfeedback.reading import Status, decoder
-from agentfeedback_codex.lines import Part, Wrapped
+from agentfeedback.reading import Raw, Status, decoder, lines_above, value
+from agentfeedback_codex.lines import OUTPUT, Part, Wrapped
 from agentfeedback_codex.wording import FAILED_BY_TOOL
 
 #: Denials that stand in the header, or start a text without one.
@@ -93,8 +93,9 @@ _EXIT = re.compile(
 )
 #: A line that some versions put above the header: the command, quoted for a shell, so it ends at its first line end
 #: outside quotes. It may hold any line that a header does.
+_NAMED = "Command: "
 _COMMAND = re.compile(
-    r"""Command: (?:[^'"\\\n]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.)*+\n(?=Chunk ID: |Wall time: )""",
+    _NAMED + r"""(?:[^'"\\\n]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.)*+\n(?=Chunk ID: |Wall time: )""",
     re.DOTALL,
 )
 _ABORTED = "aborted by user"
@@ -126,8 +127,23 @@ class Answer(NamedTuple):
         return Answer(self.text[:_HELD], self.last[:_HELD], wrapped)
 
 
-def read(output: str | list[Part] | Wrapped | None) -> Answer:
+def read(member: Raw) -> Answer:
     """What an output says, whatever tool it is of."""
+    return _read(value(member, OUTPUT))
+
+
+def succeeded(member: Raw, tool: str) -> bool:
+    """Whether the header of an output tells by itself that the call of `tool` was fine, as it nearly always does.
+
+    Where this is true `outcome` says the same, and what is below the header need not be decoded.
+    """
+    header = lines_above(member, "Output:")
+    if header is None or _SERVER in tool or header.lstrip().startswith(("{", _NAMED)):
+        return False
+    return _exit_code(header) == 0
+
+
+def _read(output: str | list[Part] | Wrapped | None) -> Answer:
     if isinstance(output, Wrapped):
         return _of_list(output.content)._replace(wrapped=_of_metadata(output))
     answer = _of_list(output)
@@ -150,7 +166,7 @@ def outcome(answer: Answer, tool: str) -> Outcome:
     if header is not None and mcp:
         return Outcome("error" if _is_mcp_failure(body, tool) else "ok", body)
     if header is not None and tool == _EXEC and _PATCH_HEADER.fullmatch(header) is not None:
-        patch = read(body)
+        patch = _read(body)
         inner, text = _split(body)
         if patch.wrapped is not None:
             return patch.wrapped
@@ -195,11 +211,14 @@ def _of_metadata(wrapped: Wrapped) -> Outcome | None:
     return Outcome("error" if code else "ok", body, code)
 
 
-def _of_header(header: str, body: str, last: str) -> Outcome:
+def _exit_code(header: str) -> int | None:
     codes = _EXIT.findall(header)
     code = int(codes[-1]) if codes else None
-    if code is not None and not -(2**63) <= code < 2**63:
-        code = None
+    return code if code is None or -(2**63) <= code < 2**63 else None
+
+
+def _of_header(header: str, body: str, last: str) -> Outcome:
+    code = _exit_code(header)
     if code == 0:
         return Outcome("ok", body, 0)
     if any(text in header for text in _DENIED):

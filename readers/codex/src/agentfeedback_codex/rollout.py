@@ -15,7 +15,7 @@ from agentfeedback_codex.calls import (
 from agentfeedback_codex.ends import EVENTS, STATUS, End, of_event, of_item
 from agentfeedback_codex.lines import Item, Line, Payload, Source, Spoken, texts
 from agentfeedback_codex.prompts import Prompts, directory, injected
-from agentfeedback_codex.results import Answer, outcome, read
+from agentfeedback_codex.results import Answer, outcome, read, succeeded
 
 #: The most answers that wait for their calls.
 _EARLY = 1000
@@ -132,8 +132,13 @@ class Rollout:
         id = payload.call_id
         if not id:
             return
+        known = self._timeline.known(id)
+        brief = known and not self._timeline.keeps_texts
+        if brief and succeeded(payload.output, self._tools.get(id, "")):
+            self._timeline.result(id, "ok")
+            return
         answer = read(payload.output)
-        if self._timeline.known(id):
+        if known:
             self._answer(id, answer)
         elif id not in self._early:
             if len(self._early) >= _EARLY:
