@@ -220,6 +220,24 @@ def test_pruning_is_done_at_most_once_a_day(folder, tmp_path):
     assert [] == os.listdir(folder)
 
 
+def test_a_clock_that_jumps_ahead_ages_nothing(folder, tmp_path, monkeypatch):
+    """One pruning a week ahead removes nothing, nor does the next when the clock is right again; the days go on from there."""
+    cache = str(tmp_path / "cache")
+    session_cache.prune(cache, soon())
+    session_cache.update(str(folder), "s", add(1), soon())
+    path = folder / session_cache.file_name("s")
+    right = time.time
+    for ahead in (WEEK + 3600, 0, WEEK * 9, 90_000):
+        monkeypatch.setattr(time, "time", lambda ahead=ahead: right() + ahead)
+        session_cache.prune(cache, soon())
+        assert path.exists()
+    monkeypatch.setattr(time, "time", right)
+    _aged(path, WEEK + 7200)
+    _aged(tmp_path / "cache/sessions/.pruned", 90_000)
+    session_cache.prune(cache, soon())
+    assert not path.exists()
+
+
 def test_pruning_leaves_a_file_in_use_and_keeps_its_deadline(folder, tmp_path):
     """A session whose lock is held stays, and past the deadline nothing is removed."""
     cache = str(tmp_path / "cache")

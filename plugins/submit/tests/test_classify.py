@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentfeedback.foundation.json_text import Number
 from agentfeedback_submissions.response import ApiResponse, unanswered
 from agentfeedback_submit.delivery import backoff
-from agentfeedback_submit.delivery.classify import Classification, classify
+from agentfeedback_submit.delivery.classify import PROBLEMS, Classification, classify
 
 GOOD = {"submission": {"id": Number("7"), "kind": "note", "key": "k"}, "warnings": []}
 WAITS = {"waits": True}
@@ -46,6 +46,37 @@ def test_only_the_record_that_was_sent_is_a_delivery(status: int) -> None:
         )
     for body in (None, [], "x", {}, {"submission": []}, {"submission": None}):
         assert of(status, body) == Classification("spool", "malformed_response", **WAITS)
+
+
+def test_server_that_scrubs_answers_with_the_same_report() -> None:
+    """A kind or key in which it replaced a secret is the one that was sent; any other is not."""
+
+    def scrub(text: str) -> str:
+        return text.replace("secret", "[REDACTED]")
+
+    for kind, key, same in (
+        ("note", "[REDACTED]-1", True),
+        ("note", "secret-1", True),
+        ("note", "[REDACTED]-2", False),
+        ("note", "", False),
+        ("[REDACTED]", "secret-1", False),
+        (None, "secret-1", False),
+    ):
+        body = {"submission": {"id": 1, "kind": kind, "key": key}}
+        found = classify(ApiResponse(201, body), "note", "secret-1", scrub)
+        assert (found.action == "delivered") == same
+        assert classify(ApiResponse(201, body), "note", "secret-1").action == (
+            "delivered" if key == "secret-1" and kind == "note" else "spool"
+        )
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_database_says_what_is_wrong_with_it(problem: str) -> None:
+    """Nothing else fares better there now; only for a newer one no wait would help."""
+    body = {"error": "unavailable", "details": ["x", {"code": "odd"}, {"code": problem}]}
+    waits = problem != "schema_too_new"
+    assert of(503, body) == Classification("spool", problem, waits=waits, stops=True)
+    assert of(500, body) == Classification("spool", "server_500", waits=True)
 
 
 def test_record_without_a_key_answers_a_report_without_one() -> None:

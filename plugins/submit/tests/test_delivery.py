@@ -16,9 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from agentfeedback.plugins.host import Host
+from agentfeedback_submit.context import SubmitContext
+from agentfeedback_submit.delivery.destination import Remote
+from agentfeedback_submit.delivery.flush import FlushRun
+from agentfeedback_submit.delivery.spool import Spool
 from agentfeedback_submit.delivery.spool_entry import SpoolEntry, read, written
 from agentfeedback_submit.filing.body import Body
+from agentfeedback_submit.remote.client import Client
+from agentfeedback_submit.remote.server import ServerSettings
 
 NOTE = ("submit", "note", "--summary", "s", "--key", "k")
 
@@ -58,8 +66,6 @@ class Wired:
         self.change(not_before=0, destination=url)
 
     def change(self, **members: Any) -> None:
-        from attrs import evolve
-
         for path in self.files("spool"):
             path.write_bytes(written(evolve(read(path.read_bytes()), **members)))
 
@@ -180,12 +186,69 @@ def test_refused_report_is_kept_apart(wired: Wired) -> None:
     assert "\\x1b[31m" in result.err
 
 
-def test_report_under_a_taken_key_is_kept_nowhere(wired: Wired) -> None:
-    """A mismatch names the record that has the key."""
+def test_report_under_a_taken_key_is_kept_apart(wired: Wired) -> None:
+    """A mismatch names the record that has the key; the report is in rejected/, for whoever answered so need not be right."""
     wired.call(*NOTE)
     result = wired.call("submit", "note", "--summary", "other", "--key", "k")
     assert (result.status, result.outcome["outcome"], result.outcome["id"]) == (1, "mismatch", 1)
-    assert wired.files("spool") == wired.files("rejected") == []
+    assert result.outcome["reason"] == "mismatch" and wired.files("spool") == []
+    (kept,) = wired.files("rejected")
+    assert b'"summary":"other"' in kept.read_bytes() and b"replay_mismatch" in kept.read_bytes()
+
+
+def test_conflict_from_anybody_keeps_the_report(wired: Wired) -> None:
+    """A hotel's portal that answers 409 empties no spool: each body stays in rejected/ beside what was said."""
+    wired.to("status-503")
+    for number in range(3):
+        wired.call("submit", "note", "--summary", f"s{number}", "--key", f"k{number}")
+    wired.to("status-409")
+    wired.due()
+    bodies = {entry.body.data for entry in wired.entries()}
+    assert wired.flush() == {"mismatched": 3}
+    assert {entry.body.data for entry in wired.entries("rejected")} == bodies
+    assert all(b'"status":409' in path.read_bytes() for path in wired.files("rejected"))
+
+
+def test_clock_that_was_ahead_loses_and_holds_back_nothing(wired: Wired) -> None:
+    """What it spooled is due when it is put right, and what it made too old is taken back."""
+    wired.to("status-503")
+    for key in ("k1", "k2"):
+        wired.call("submit", "friction", "--summary", key, "--key", key)
+    wired.to("")
+    wired.due()
+    day = 86_400 * 10**9
+    ahead = time.time_ns() + 9 * day
+    wired.change(not_before=ahead)
+    one, other = wired.files("spool")
+    run = SubmitContext(wired.machine.environ, Host(wired.machine.environ), "")
+    spool = Spool(str(wired.data), now=lambda: ahead)
+    destination = Remote(Client(ServerSettings(wired.server.url, wired.server.key)))
+    found = FlushRun(spool, destination, run.tell).run()
+    assert found.expired == 2 and wired.files("spool") == []
+    names = [path.name for path in wired.files("rejected")]
+    assert names == [one.name, other.name]
+    for path in wired.files("rejected"):
+        os.utime(path, ns=(ahead, ahead))
+    refused = other.name.replace("af1-", "af1-0")
+    (wired.data / "rejected" / refused).write_bytes(b"{}")
+    os.utime(wired.data / "rejected" / refused, ns=(ahead, ahead))
+    assert wired.flush() == {"flushed": 2} and wired.stored == 2
+    assert [path.name for path in wired.files("rejected")] == [refused]
+
+
+def test_wait_beyond_the_longest_is_none(wired: Wired) -> None:
+    """A day is the longest wait; an entry that would wait longer has its time from a clock that was ahead."""
+    wired.to("status-503")
+    for key in ("k1", "k2"):
+        wired.call("submit", "note", "--summary", key, "--key", key)
+    wired.to("")
+    wired.due()
+    waits, is_due = wired.files("spool")
+    for path, hours in ((waits, 23), (is_due, 25)):
+        entry = evolve(read(path.read_bytes()), not_before=time.time_ns() + hours * 3600 * 10**9)
+        path.write_bytes(written(entry))
+    assert wired.flush() == {"flushed": 1, "pending": 1, "deferred": 1}
+    assert wired.files("spool") == [waits]
 
 
 def test_flush_counts_every_end(wired: Wired) -> None:
@@ -202,23 +265,21 @@ def test_flush_counts_every_end(wired: Wired) -> None:
     entries = wired.entries()
     wired.server.service.create(entries[1].body.data)
     wired.server.service.create(entries[2].body.data.replace(b'"s2"', b'"t"'))
-    from attrs import evolve
-
     deep = Body(b'{"a":' * 511 + b"[[{}]]" + b"}" * 511, "note", "k")
     paths[3].write_bytes(written(evolve(entries[3], body=deep)))
     paths[4].write_bytes(written(evolve(entries[4], created_at=10**18)))
     paths[5].write_bytes(paths[5].read_bytes()[:-9])
-    paths[6].write_bytes(written(evolve(entries[6], not_before=2 * 10**18)))
+    paths[6].write_bytes(written(evolve(entries[6], not_before=time.time_ns() + 3600 * 10**9)))
     spoilt = paths[3].read_bytes()
     assert wired.flush() == {
         "flushed": 1, "duplicates": 1, "mismatched": 1, "rejected": 2, "expired": 1, "pending": 1, "deferred": 1,
     }  # fmt: skip
     assert wired.files("spool") == [paths[6]]
-    assert [path.name for path in wired.files("rejected")] == [path.name for path in paths[3:6]]
-    assert wired.files("rejected")[0].read_bytes() == spoilt
+    assert [path.name for path in wired.files("rejected")] == [path.name for path in paths[2:6]]
+    assert wired.files("rejected")[1].read_bytes() == spoilt
     words = [(line["outcome"], line.get("reason")) for line in wired.log()[7:]]
     assert words == [
-        ("flushed", None), ("flushed", "duplicate"), ("mismatch", None), ("rejected", "unreadable_entry"),
+        ("flushed", None), ("flushed", "duplicate"), ("mismatch", "mismatch"), ("rejected", "unreadable_entry"),
         ("expired", "server_503"), ("rejected", "unreadable_entry"),
     ]  # fmt: skip
     assert wired.flush() == {"pending": 1, "deferred": 1}
@@ -288,7 +349,9 @@ def test_switched_off_directory_sends_nothing(wired: Wired) -> None:
     wired.due()
     wired.machine.config("[collect]\ndisabled = true\n")
     before = len(wired.server.requests)
-    assert wired.flush() == {"pending": 1, "stopped": "disabled"}
+    told = wired.call("flush")
+    assert (told.status, told.outcome) == (0, {"outcome": "disabled", "reason": "disabled"})
+    assert wired.log()[-1] == {"outcome": "disabled", "reason": "disabled"}
     assert wired.call(*NOTE).outcome["outcome"] == "disabled"
     wired.call("flush", "--hook")
     assert len(wired.server.requests) == before and len(wired.entries()) == 1
@@ -509,7 +572,10 @@ def test_start_up_pass_of_local_mode(wired: Wired) -> None:
     assert (result.status, result.outcome["outcome"], result.outcome["reason"]) == (
         0,
         "spooled",
-        "server_503",
+        "database_unusable",
+    )
+    assert result.err == (
+        "agentfeedback submit: kept for later (the database cannot be used); agentfeedback flush sends it.\n"
     )
     (entry,) = wired.entries()
     assert (entry.destination, entry.attempts) == ("local", 1)
@@ -519,7 +585,7 @@ def test_start_up_pass_of_local_mode(wired: Wired) -> None:
     assert wired.call("submit", "note", "--key", "other").status == 0
     assert len(wired.entries()) == 1
     wired.machine.environ["AGENT_FEEDBACK_URL"] = ""
-    wired.change(not_before=2 * 10**18)
+    wired.change(not_before=time.time_ns() + 3600 * 10**9)
     assert wired.call("list").text.count("note") == 0
     wired.change(not_before=0)
     result = wired.call("list")

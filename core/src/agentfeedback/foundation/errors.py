@@ -34,7 +34,12 @@ class ConfigError(AgentFeedbackError):
 
 
 class StoreError(AgentFeedbackError):
-    """The state database cannot be opened, read or written; nothing was changed."""
+    """The state database cannot be opened, read or written; nothing was changed.
+
+    `fault` is `busy`, `unwritable`, `full` or `damaged`; empty for anything else.
+    """
+
+    fault = ""
 
 
 class NewerStoreError(StoreError):

@@ -87,23 +87,27 @@ def expired(modified: float, now: float) -> bool:
 def prune(cache: str, deadline: float) -> None:
     """Remove files nobody changed for seven days, at most once a day, until `deadline`.
 
+    A clock that jumps ahead ages no file: each time, a day has passed at most since the time before.
     A file in use is left for the next time. Raises OSError where the cache cannot be read.
     """
     root = os.path.join(cache, "sessions")
     now = time.time()
     marker = os.path.join(root, _PRUNED)
+    aged = now
     try:
-        if abs(now - os.stat(marker).st_mtime) < _DAY:
+        last = os.stat(marker).st_mtime
+        if abs(now - last) < _DAY:
             return
+        aged = min(now, last + _DAY)
     except FileNotFoundError:
         directory(root)
     # Marked first, so that of many hooks one prunes, and a kill does not make every next one try.
     os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     os.utime(marker, (now, now))
-    for path in _old_files(root, now):
+    for path in _old_files(root, aged):
         if time.monotonic() >= deadline:
             return
-        _remove(path, now)
+        _remove(path, aged)
 
 
 def _old_files(root: str, now: float) -> Iterator[str]:

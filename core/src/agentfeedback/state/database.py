@@ -39,6 +39,18 @@ _REMEDIES = {
     sqlite3.SQLITE_PERM: _PERMISSIONS,
     sqlite3.SQLITE_READONLY: _PERMISSIONS,
 }
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_FAULTS = {
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_CANTOPEN: "unwritable",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_ERROR: "damaged",
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_NOTADB: "damaged",
+    sqlite3.SQLITE_PERM: "unwritable",
+    sqlite3.SQLITE_READONLY: "unwritable",
+}
 _UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 
 
@@ -109,7 +121,9 @@ class Database:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise failure(reason_of(error), _remedy(error)) from error
+            found = failure(reason_of(error), _remedy(error))
+            found.fault = _fault(error)
+            raise found from error
 
     def _open(self) -> sqlite3.Connection:
         with self._naming(self._unopened):
@@ -262,9 +276,16 @@ def _code(error: BaseException) -> int:
     return code & 0xFF
 
 
+def _fault(error: BaseException) -> str:
+    """The word of a `StoreError` for an error of SQLite's or the system's."""
+    if isinstance(error, OSError):
+        return "full" if error.errno in _NO_ROOM else "unwritable"
+    return _FAULTS.get(_code(error), "")
+
+
 def _remedy(error: BaseException) -> str:
     if isinstance(error, PermissionError):
         return _PERMISSIONS
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return _FULL
     return _REMEDIES.get(_code(error), "run agentfeedback doctor")

@@ -24,6 +24,8 @@ STATUS = {
 }
 #: The code of a detail that says why a database is unavailable: it was made by a newer program.
 SCHEMA_TOO_NEW = "schema_too_new"
+#: What the codes of details begin with that say why a database is unavailable.
+DATABASE = "database_"
 #: The status of a reply that never came.
 UNANSWERED = 0
 

@@ -27,6 +27,7 @@ from agentfeedback_submissions.export import (
 from agentfeedback_submissions.filters import Filters, Page
 from agentfeedback_submissions.queries import Query
 from agentfeedback_submissions.response import (
+    DATABASE,
     SCHEMA_TOO_NEW,
     ApiError,
     ApiResponse,
@@ -257,7 +258,8 @@ class Service:
             detail = Detail(SCHEMA_TOO_NEW, "", str(error))
             return ApiError("unavailable", str(error), (detail,)).reply(id)
         except StoreError as error:
-            return ApiError("unavailable", str(error)).reply(id)
+            detail = Detail(f"{DATABASE}{error.fault or 'unusable'}", "", str(error))
+            return ApiError("unavailable", str(error), (detail,)).reply(id)
         return ApiResponse(reply.status, reply.body, id, reply.headers, reply.text)
 
 

@@ -13,8 +13,9 @@ from agentfeedback.terminal.arguments import no_names
 from agentfeedback.wire.encode import encode, plain
 from agentfeedback_submit.context import SubmitContext
 from agentfeedback_submit.delivery.destination import Destination, Local, Remote
-from agentfeedback_submit.delivery.flush import Flushed, FlushRun
+from agentfeedback_submit.delivery.flush import FlushRun
 from agentfeedback_submit.delivery.inbox import Inbox
+from agentfeedback_submit.delivery.outcome import SubmitOutcome
 from agentfeedback_submit.delivery.outcome_log import Line
 from agentfeedback_submit.remote.client import Client
 from agentfeedback_submit.remote.server import LOCAL, one_mode
@@ -38,8 +39,11 @@ def run_flush(line: Parsed) -> int:
     server = run.server(local=line.local, server=line.server)
     destination: Destination = Local(run.service) if server is None else Remote(Client(server))
     each = FlushRun(run.spool, destination, run.tell, run.scrub)
+    verdict = run.gate.after_read([run.directory])
+    if verdict is not None:
+        return _disabled(run, verdict.reason)
     try:
-        found = _flushed(run, each)
+        found = each.run()
         if server is None and not found.stopped:
             Inbox(run.data, destination, run.tell, run.scrub).run()
     except OSError as error:
@@ -66,19 +70,28 @@ def run_ingest(line: Parsed) -> int:
     destination: Destination = Local(run.service) if server is None else Remote(Client(server))
     verdict = run.gate.after_read([run.directory])
     if verdict is not None:
-        raise AgentFeedbackError(
-            f"nothing is ingested: switched off by {verdict.reason}", "see [collect] in config.toml"
-        )
+        return _disabled(run, verdict.reason)
+    inbox = Inbox(run.data, destination, run.tell, run.scrub)
     try:
-        found = Inbox(run.data, destination, run.tell, run.scrub).run()
+        found = inbox.run()
     except OSError as error:
         raise _unusable(error) from error
+    for path in inbox.skipped:
+        screen.note(f"agentfeedback ingest: {path} is not a regular file and was left there.")
     if line.json:
         screen.write(encode(found) + b"\n")
     else:
         shown = (f"{count} {name}" for name, count in plain(found).items())
         screen.write(", ".join(shown) + "\n")
     return 0
+
+
+def _disabled(run: SubmitContext, rule: str) -> int:
+    """What is printed where the policy switches the working directory off: nothing is sent or filed."""
+    outcome = SubmitOutcome("disabled", reason=rule)
+    run.log(outcome)
+    screen.write(encode(outcome) + b"\n")
+    return outcome.exit_status
 
 
 def _hook() -> int:
@@ -95,17 +108,11 @@ def _hook() -> int:
         if server is not None:
             destination = Remote(Client(server), started + _LAST)
             until = started + _SENDING
-            _flushed(run, FlushRun(run.spool, destination, run.tell, run.scrub, until=until))
+            if run.gate.after_read([run.directory]) is None:
+                FlushRun(run.spool, destination, run.tell, run.scrub, until=until).run()
     except Exception as error:  # noqa: BLE001 - no failure of ours may reach the harness
         run.tell(Line(outcome="hook_failed", reason=type(error).__name__))
     return 0
-
-
-def _flushed(run: SubmitContext, each: FlushRun) -> Flushed:
-    verdict = run.gate.after_read([run.directory])
-    if verdict is not None:
-        each.done.stopped = verdict.reason
-    return each.run()
 
 
 def _run(command: str) -> SubmitContext:

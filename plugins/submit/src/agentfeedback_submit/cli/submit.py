@@ -51,7 +51,9 @@ def run(line: Parsed) -> int:
     facts = here.facts(request)
     if isinstance(facts, SubmitOutcome):
         facts.kind = token(request.kind)
-        return _finished(facts)
+        if not line.dry_run:
+            here.log(facts)
+        return _finished(facts, where=directory)
     if line.stdin:
         request = evolve(request, json=_stdin())
     try:
@@ -68,16 +70,29 @@ def run(line: Parsed) -> int:
             screen.note(f"agentfeedback submit: warning: {warning.pointer}: {warning.message}")
     if line.dry_run:
         screen.write(body.data + b"\n")
-        return _finished(deliver.tried(body))
+        tried = deliver.tried(body)
+        for each in tried.warnings[len(body.warnings) :]:
+            screen.note(f"agentfeedback submit: warning: {each['pointer']}: {each['message']}")
+        return _finished(tried)
+    return _finished(_sent(here, body, line), body)
+
+
+def _sent(here: SubmitContext, body: Body, line: Parsed) -> SubmitOutcome:
+    """What became of a body; whatever goes wrong, it is not lost."""
     try:
         destination = here.destination(local=line.local, server=line.server)
+        return here.submit(body, destination)
     except ClientSetupError as error:
         failed = SubmitOutcome(
             "error", body.kind, body.key, reason="client_setup", message=str(error)
         )
-        here.log(failed, body.session_id)
-        return _finished(failed, body)
-    return _finished(here.submit(body, destination), body)
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the report is given back
+        failed = SubmitOutcome("error", body.kind, body.key, reason="unavailable")
+        failed.message = f"it could not be filed ({type(error).__name__})"
+    here.log(failed, body.session_id)
+    return failed
 
 
 def _request(line: Parsed, host: Host) -> Request:
@@ -139,13 +154,29 @@ def _stdin() -> bytes:
     return data
 
 
-def _finished(outcome: SubmitOutcome, body: Body | None = None) -> int:
+def _finished(outcome: SubmitOutcome, body: Body | None = None, where: str = "") -> int:
     """Print the outcome; what is kept nowhere is given back on standard error."""
     unkept = outcome.outcome == "error" or outcome.reason == "rejected_unwritable"
     if unkept and body is not None:
         screen.tell(body.data.decode("utf-8", "replace") + "\n")
-    if outcome.exit_status:
+    if outcome.outcome == "disabled":
+        rule = f"collection is off there ({outcome.reason})"
+        screen.note(
+            f"agentfeedback submit: nothing is filed from {where}: {rule}; the report was not kept."
+        )
+    elif outcome.outcome == "spooled":
+        screen.note(f"agentfeedback submit: {_kept(outcome)}.")
+    elif outcome.exit_status:
         problem = outcome.message or outcome.reason or outcome.outcome
         screen.note(f"agentfeedback submit: {problem.rstrip('.')}; {_ADVICE[outcome.outcome]}.")
     screen.write(encode(outcome) + b"\n")
     return outcome.exit_status
+
+
+def _kept(outcome: SubmitOutcome) -> str:
+    """That a report is kept for later, why, and what sends it."""
+    if outcome.reason == "unauthorized":
+        return f"kept for later: {outcome.message}; correct api_key, then run agentfeedback flush"
+    if outcome.reason == "wrong_url":
+        return f"kept for later: {outcome.message}; correct url, then run agentfeedback flush"
+    return f"kept for later ({outcome.message or outcome.reason}); agentfeedback flush sends it"

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal
 
 from attrs import frozen
 
 from agentfeedback.foundation.json_text import Number
-from agentfeedback_submissions.response import SCHEMA_TOO_NEW, UNANSWERED, ApiResponse
+from agentfeedback_submissions.response import DATABASE, SCHEMA_TOO_NEW, UNANSWERED, ApiResponse
 
 Action = Literal["delivered", "spool", "mismatch", "reject"]
+#: Why a database did not take a report, and how that is said.
+PROBLEMS = {
+    SCHEMA_TOO_NEW: "the database was made by a newer agentfeedback",
+    f"{DATABASE}busy": "the database is busy",
+    f"{DATABASE}unwritable": "the database cannot be written",
+    f"{DATABASE}full": "the database has no room on its disk",
+    f"{DATABASE}damaged": "the database is damaged",
+    f"{DATABASE}unusable": "the database cannot be used",
+}
 _DIGITS = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
@@ -28,15 +38,21 @@ class Classification:
     stops: bool = False
 
 
-def classify(reply: ApiResponse, kind: str, key: str) -> Classification:
-    """What to do with the report of this kind and key; an empty key means there is no key."""
+def classify(
+    reply: ApiResponse, kind: str, key: str, scrub: Callable[[str], str] = str
+) -> Classification:
+    """What to do with the report of this kind and key; an empty key means there is no key.
+
+    A server may scrub what it takes: a kind or key that `scrub` makes of the one that was sent is the same.
+    """
     status = reply.status
     if status == UNANSWERED:
         return Classification("spool", reply.body["error"], waits=True, stops=True)
-    if status in (200, 201) and _names(reply.body, kind, key):
+    if status in (200, 201) and _names(reply.body, kind, key, scrub):
         return Classification("delivered")
-    if status == 503 and _too_new(reply.body):
-        return Classification("spool", SCHEMA_TOO_NEW, stops=True)
+    if status == 503 and (problem := _own_problem(reply.body)):
+        # No wait would help where a newer program is wanted.
+        return Classification("spool", problem, waits=problem != SCHEMA_TOO_NEW, stops=True)
     if status == 408 or 500 <= status < 600:
         return Classification("spool", f"server_{status}", waits=True)
     if status == 429:
@@ -61,19 +77,26 @@ def positive(value: Any) -> int | None:
     return None
 
 
-def _too_new(body: Any) -> bool:
+def _own_problem(body: Any) -> str:
+    """What a database says is wrong with it, as a word; empty where nothing is said."""
     details = body.get("details") if isinstance(body, dict) else None
-    return isinstance(details, list) and any(
-        isinstance(item, dict) and item.get("code") == SCHEMA_TOO_NEW for item in details
-    )
+    for item in details if isinstance(details, list) else ():
+        code = item.get("code") if isinstance(item, dict) else None
+        if code in PROBLEMS:
+            return str(code)
+    return ""
 
 
-def _names(body: Any, kind: str, key: str) -> bool:
+def _names(body: Any, kind: str, key: str, scrub: Callable[[str], str]) -> bool:
     """Whether a body is that of the record that was sent: otherwise somebody else answered."""
     record = body.get("submission") if isinstance(body, dict) else None
     return (
         isinstance(record, dict)
         and positive(record.get("id")) is not None
-        and record.get("kind") == kind
-        and record.get("key", "") == key
+        and _same(record.get("kind"), kind, scrub)
+        and _same(record.get("key", ""), key, scrub)
     )
+
+
+def _same(found: Any, sent: str, scrub: Callable[[str], str]) -> bool:
+    return found == sent or (isinstance(found, str) and bool(sent) and found == scrub(sent))

@@ -15,7 +15,7 @@ from agentfeedback.scrub import cut
 from agentfeedback_submissions.envelope import EnvelopeRefused
 from agentfeedback_submissions.response import SCHEMA_TOO_NEW, ApiResponse
 from agentfeedback_submit.delivery import backoff
-from agentfeedback_submit.delivery.classify import Classification, classify, positive
+from agentfeedback_submit.delivery.classify import PROBLEMS, Classification, classify, positive
 from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.outcome import SubmitOutcome, Word
 from agentfeedback_submit.delivery.spool import Claim, Spool
@@ -45,7 +45,7 @@ def deliver(
         with suppress(OSError):
             held = spool.hold(entry)
     reply = destination.send(body)
-    verdict = classify(reply, body.kind, body.key)
+    verdict = classify(reply, body.kind, body.key, scrub)
     outcome = outcome_of(body, reply, verdict, scrub)
     if spool is None:
         return outcome
@@ -57,13 +57,26 @@ def deliver(
             held = held or spool.hold(entry)
             spool.release(held, tried_once(entry, verdict, reply, spool.now()))
             outcome.outcome, outcome.reason = "spooled", verdict.reason
-        elif verdict.action == "reject":
+            outcome.message = kept_because(destination.name, verdict.reason, reply.status)
+        elif verdict.action == "reject" or (
+            # Whoever answered need not have the report: what another server says is not believed.
+            verdict.action == "mismatch" and destination.name != LOCAL
+        ):
             refuse(spool, entry, held, reply, scrub)
         elif held is not None:
             spool.done(held)
     except OSError as error:
         return _unkept(outcome, verdict, held, reason_of(error))
     return outcome
+
+
+def kept_because(name: str, reason: str, status: int) -> str:
+    """Why a report is kept for later, as a person reads it; empty where the reason says it all."""
+    if reason == "unauthorized":
+        return f"{name} refuses the key ({status})"
+    if reason == "wrong_url":
+        return f"{name} is not an agentfeedback server ({status})"
+    return PROBLEMS.get(reason, "")
 
 
 def tried_once(
@@ -141,14 +154,14 @@ def _unkept(
         outcome.message = f"it was not delivered ({verdict.reason}) and not kept: {problem}"
     elif verdict.action == "spool":  # it is in the spool as it was written before it was sent
         outcome.outcome, outcome.reason = "spooled", verdict.reason
-    elif verdict.action == "reject":
+    elif verdict.action in ("reject", "mismatch"):
         outcome.reason = "rejected_unwritable"
     return outcome
 
 
 def _refusal(verdict: Classification, status: int) -> tuple[Word, str]:
     if verdict.action == "mismatch":
-        return "mismatch", ""
+        return "mismatch", "mismatch"
     if verdict.action == "reject":
         return "rejected", "body_too_large" if status == 413 else "rejected"
     return "error", "unavailable"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from agentfeedback.foundation.json_text import RECORD_DEPTH
-from agentfeedback_submissions.response import ApiResponse
+from agentfeedback_submissions.response import DATABASE, ApiError, ApiResponse, Detail, request_id
 from agentfeedback_submissions.service import Service
 from agentfeedback_submit.filing.body import Body
 from agentfeedback_submit.remote.server import LOCAL, SUBMISSIONS
@@ -38,8 +38,13 @@ class Local:
         self.service = service
 
     def send(self, body: Body) -> ApiResponse:
-        """Create a submission in process."""
-        return self.service.file(body.envelope)
+        """Create a submission in process; whatever a damaged database makes of it is an answer."""
+        try:
+            return self.service.file(body.envelope)
+        except Exception as error:  # noqa: BLE001 - the report is not lost with the database
+            message = f"the local database is damaged ({type(error).__name__})"
+            detail = Detail(f"{DATABASE}damaged", "", message)
+            return ApiError("unavailable", message, (detail,)).reply(request_id())
 
 
 class Remote:

@@ -15,9 +15,11 @@ from agentfeedback_submit.delivery.deliver import Scrub, refuse, tried_once
 from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.outcome_log import Line
 from agentfeedback_submit.delivery.spool import Claim, Spool, SpoolFile
-from agentfeedback_submit.delivery.spool_entry import SpoolEntry, UnreadableEntry
+from agentfeedback_submit.delivery.spool_entry import EXPIRED, SpoolEntry, UnreadableEntry
 from agentfeedback_submit.remote.server import LOCAL
 
+#: Nanoseconds: no wait is longer, ours or one that a server asked for.
+LONGEST_WAIT = 86_400 * 10**9
 #: Hears what became of each entry.
 Tell = Callable[[Line], None]
 
@@ -56,6 +58,7 @@ class FlushRun:
 
     def run(self) -> Flushed:
         """Send what is due. Raises `OSError` where the spool cannot be used; no report is lost then."""
+        self.spool.restore()
         for found in self.spool.files():
             self._entry(found)
         self.spool.tidy()
@@ -112,7 +115,8 @@ class FlushRun:
         if self.done.stopped:
             self.done.pending += 1
             return False
-        if entry.not_before > now:
+        # A time beyond the longest wait was set by a clock that was ahead.
+        if now < entry.not_before <= now + LONGEST_WAIT:
             self.done.pending += 1
             self.done.deferred += 1
             return False
@@ -124,12 +128,12 @@ class FlushRun:
 
     def _claimed(self, held: Claim, entry: SpoolEntry) -> None:
         if entry.expired(self.spool.now()):
-            self.spool.refuse(evolve(entry, last_error="expired"), held)
+            self.spool.refuse(evolve(entry, last_error=EXPIRED), held)
             self.done.expired += 1
             self.tell(_line("expired", entry, entry.last_error))
             return
         reply = self.destination.send(entry.body)
-        verdict = classify(reply, entry.body.kind, entry.body.key)
+        verdict = classify(reply, entry.body.kind, entry.body.key, self.scrub)
         if verdict.action == "spool":
             self.spool.release(held, tried_once(entry, verdict, reply, self.spool.now()))
             self.done.pending += 1
@@ -138,14 +142,10 @@ class FlushRun:
                 self.done.stopped = verdict.reason
             self.tell(_line("spooled", entry, verdict.reason, reply))
             return
-        if verdict.action == "reject":
+        if verdict.action in ("reject", "mismatch"):
             self._refuse(held, entry, verdict, reply)
             return
         self.spool.done(held)
-        if verdict.action == "mismatch":
-            self.done.mismatched += 1
-            self.tell(_line("mismatch", entry, "", reply))
-            return
         if reply.status == 201:
             self.done.flushed += 1
         else:
@@ -166,8 +166,13 @@ class FlushRun:
             self.done.pending += 1
             self.tell(_line("spooled", entry, "rejected_unwritable", reply))
             return
-        self.done.rejected += 1
-        self.tell(_line("rejected", entry, verdict.reason, reply))
+        if verdict.action == "mismatch":
+            # Anybody may have answered, and this is the only copy: it is kept beside the answer.
+            self.done.mismatched += 1
+        else:
+            self.done.rejected += 1
+        word = "mismatch" if verdict.action == "mismatch" else "rejected"
+        self.tell(_line(word, entry, verdict.reason, reply))
 
 
 def _line(outcome: str, entry: SpoolEntry, reason: str, reply: ApiResponse | None = None) -> Line:

@@ -6,9 +6,10 @@ killed run leaves it to the next one, for which it is then a duplicate.
 
 from __future__ import annotations
 
+import codecs
+import errno
 import hashlib
 import os
-import re
 import stat
 import time
 from collections.abc import Callable
@@ -16,10 +17,12 @@ from collections.abc import Callable
 from attrs import define, field
 
 from agentfeedback.foundation.canonical import quoted
-from agentfeedback.foundation.files import directory, regular_bytes
+from agentfeedback.foundation.files import directory, open_regular, read_all
 from agentfeedback.foundation.folder import Folder
 from agentfeedback.foundation.json_text import NotJson, members, parse, text_bytes
 from agentfeedback.foundation.lock import FileLock
+from agentfeedback.scrub import cut
+from agentfeedback.wire.encode import encode
 from agentfeedback_submissions.envelope import BODY_LIMIT, EnvelopeRefused
 from agentfeedback_submissions.texts import trimmed
 from agentfeedback_submit.delivery.classify import classify
@@ -27,7 +30,7 @@ from agentfeedback_submit.delivery.deliver import Scrub, outcome_of
 from agentfeedback_submit.delivery.destination import Destination
 from agentfeedback_submit.delivery.flush import Tell
 from agentfeedback_submit.delivery.outcome import SubmitOutcome
-from agentfeedback_submit.delivery.outcome_log import Line, line_of
+from agentfeedback_submit.delivery.outcome_log import line_of
 from agentfeedback_submit.filing.body import Body
 from agentfeedback_submit.remote.server import LOCAL
 
@@ -37,9 +40,16 @@ ORIGIN = "inbox"
 _UNFINISHED = 60
 #: Seconds one run waits for another.
 _PATIENCE = 2.0
-#: Bytes of a name that is kept whole: file systems take 255, and ids, numbers and endings are added.
-_NAME_BYTES = 180
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+#: Bytes of a name: what file systems take, and what leaves room for `.reason` and for its being written.
+_NAME_BYTES, _ASIDE_BYTES = 255, 200
+#: Bytes of a server's answer that are kept beside a refused file.
+_ANSWER = 1 << 16
+#: Why a file is refused here, as an outcome has it.
+INVALID, TOO_LARGE = "invalid_body", "body_too_large"
+
+
+class NotUsable(Exception):
+    """A dropped object that no report can be made of; the text says why."""
 
 
 @define(eq=False)
@@ -56,7 +66,8 @@ class Ingested:
 def adopted(name: str, data: bytes) -> bytes | None:
     """The body of a dropped file: `context.origin` set, a key where it has none; None where it is not an object. Pure.
 
-    Everything else stays byte for byte; a context that is not an object is left to the receiver.
+    A context that is not an object moves to `context_raw`, unless the body has one: then it is left
+    to the receiver. Everything else stays byte for byte. Raises `NotUsable` for a key of another type.
     """
     try:
         found = members(data)
@@ -67,10 +78,14 @@ def adopted(name: str, data: bytes) -> bytes | None:
     raw = dict(found)
     context = raw.get("context", "null")
     inner = {} if context == "null" else _members(context)
+    if inner is None and "context_raw" not in raw:
+        raw["context_raw"], inner = context, {}
     if inner is not None:
         raw["context"] = _object(inner | {"origin": quoted(ORIGIN)})
     key = parse(text_bytes(raw.get("key", "null"))).value
-    if key is None or (isinstance(key, str) and not trimmed(key)):
+    if key is not None and not isinstance(key, str):
+        raise NotUsable("the key is not a string")
+    if key is None or not trimmed(key):
         digest = hashlib.sha256(os.fsencode(name) + b"\x00" + data).hexdigest()
         raw["key"] = quoted(f"inbox-{digest[:32]}")
     return text_bytes(_object(raw))
@@ -86,6 +101,8 @@ class Inbox:
     scrub: Scrub = str
     now: Callable[[], float] = time.time
     done: Ingested = field(factory=Ingested)
+    #: The paths that were left where they are.
+    skipped: list[str] = field(factory=list)
     _stopped: bool = False
 
     @property
@@ -94,7 +111,15 @@ class Inbox:
         return os.path.join(self.data, "inbox")
 
     def run(self) -> Ingested:
-        """File what is there, by name. Raises `OSError`; no file is lost then."""
+        """File what is there, by name. Raises `OSError`; no file is lost then.
+
+        No link is followed: the folder and those in it have to be folders themselves.
+        """
+        for folder in (
+            self.folder,
+            *(os.path.join(self.folder, name) for name in ("done", "rejected")),
+        ):
+            _require_folder(folder)
         names = self._names()
         if not names:
             return self.done
@@ -125,35 +150,52 @@ class Inbox:
             return
         if not stat.S_ISREG(seen.st_mode):
             self.done.skipped += 1
+            self.skipped.append(path)
             return
         if self._stopped:
             self.done.pending += 1
             return
         if seen.st_size > BODY_LIMIT:
-            self._reject(name, seen, f"it is larger than {BODY_LIMIT} bytes")
+            self._refuse(name, seen, TOO_LARGE, f"it is larger than {BODY_LIMIT} bytes")
             return
         try:
-            data = regular_bytes(path, BODY_LIMIT, follow=False)
+            data = self._read(path, seen)
         except OSError:  # not readable, or changed just now
             self.done.pending += 1
             return
-        adopted_data = adopted(name, data)
+        try:
+            adopted_data = adopted(name, data.removeprefix(codecs.BOM_UTF8))
+        except NotUsable as error:
+            self._refuse(name, seen, INVALID, str(error))
+            return
         if adopted_data is None:
-            if self.now() - seen.st_mtime < _UNFINISHED:
+            # A time yet to come is a clock's fault, and no reason to wait.
+            if 0 <= self.now() - seen.st_mtime < _UNFINISHED:
                 self.done.pending += 1
             else:
-                self._reject(name, seen, "it is not a JSON object")
+                self._refuse(name, seen, INVALID, "it is not a JSON object")
             return
         try:
             body = Body.of(adopted_data)
         except EnvelopeRefused as refused:
-            self._reject(name, seen, refused.message)
+            reason = TOO_LARGE if refused.status == 413 else "rejected"
+            self._refuse(name, seen, reason, refused.message)
             return
         self._send(name, seen, body)
 
+    def _read(self, path: str, seen: os.stat_result) -> bytes:
+        """The bytes of the file that was looked at. Raises OSError, also where its name holds another by now."""
+        descriptor = open_regular(path)
+        try:
+            if _identity(os.fstat(descriptor)) != _identity(seen):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            return read_all(descriptor, BODY_LIMIT)
+        finally:
+            os.close(descriptor)
+
     def _send(self, name: str, seen: os.stat_result, body: Body) -> None:
         reply = self.destination.send(body)
-        verdict = classify(reply, body.kind, body.key)
+        verdict = classify(reply, body.kind, body.key, self.scrub)
         outcome = outcome_of(body, reply, verdict, self.scrub)
         if verdict.action == "spool":
             self.done.pending += 1
@@ -161,36 +203,40 @@ class Inbox:
             self._stopped = verdict.stops or self.destination.name == LOCAL
             return
         if verdict.action in ("mismatch", "reject"):
-            self._reject(name, seen, outcome.message or verdict.reason, body, outcome)
+            answer = reply.encoded() if reply.body or reply.text else b""
+            text = self.scrub(answer.decode("utf-8", "replace"))
+            self._put_aside(name, seen, outcome, text)
+            self.done.rejected += 1
+            self._told(body, outcome)
             return
         if outcome.outcome == "submitted":
             self.done.ingested += 1
         else:
             self.done.duplicates += 1
-        self._move(name, seen, "done", f"{outcome.id}-{_short(name)}")
+        before = f"{outcome.id}-"
+        self._move(name, seen, "done", before + _tail(name, _NAME_BYTES - len(before)))
         self._told(body, outcome)
 
-    def _reject(
-        self,
-        name: str,
-        seen: os.stat_result,
-        reason: str,
-        body: Body | None = None,
-        outcome: SubmitOutcome | None = None,
+    def _refuse(self, name: str, seen: os.stat_result, reason: str, message: str) -> None:
+        """Put a file aside that is sent nowhere."""
+        outcome = SubmitOutcome("rejected", reason=reason, message=message)
+        self._put_aside(name, seen, outcome)
+        self.done.rejected += 1
+        self.tell(line_of(outcome))
+
+    def _put_aside(
+        self, name: str, seen: os.stat_result, outcome: SubmitOutcome, answer: str = ""
     ) -> None:
         folder = os.path.join(self.folder, "rejected")
-        new, number = _short(name), 2
-        while os.path.lexists(os.path.join(folder, new)):
-            new, number = f"{_short(name).removesuffix('.json')}-{number}.json", number + 1
+        new = _tail(name, _ASIDE_BYTES)
+        if os.path.lexists(os.path.join(folder, new)):
+            at = f"-{int(self.now() * 1e9)}.json"
+            new = _tail(name.removesuffix(".json"), _ASIDE_BYTES - len(at)) + at
         # The reason first: a killed run then leaves none without its file's being tried again.
-        text = _UNSAFE.sub(" ", reason).encode("utf-8", "replace") + b"\n"
+        lines = [encode(outcome), cut(answer, _ANSWER).replace("\n", " ").encode()]
+        text = b"\n".join(line for line in lines if line) + b"\n"
         Folder(folder).put(f"{new}.reason", text, replace=True)
         self._move(name, seen, "rejected", new)
-        self.done.rejected += 1
-        if body is not None and outcome is not None:
-            self._told(body, outcome)
-        else:
-            self.tell(Line(outcome="rejected", reason="invalid_body"))
 
     def _move(self, name: str, seen: os.stat_result, folder: str, new: str) -> None:
         to = os.path.join(self.folder, folder)
@@ -207,12 +253,20 @@ class Inbox:
         self.tell(line_of(outcome, body.session_id))
 
 
-def _short(name: str) -> str:
-    """The name a file is put aside under, cut where nothing could be put before and after it."""
+def _tail(name: str, most: int) -> str:
+    """A name cut from the left to at most so many bytes."""
     raw = os.fsencode(name)
-    if len(raw) <= _NAME_BYTES:
-        return name
-    return raw[: _NAME_BYTES - len(".json")].decode("utf-8", "ignore") + ".json"
+    return name if len(raw) <= most else raw[-most:].decode("utf-8", "ignore")
+
+
+def _require_folder(path: str) -> None:
+    """Raise NotADirectoryError for what is there and is not a folder itself."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

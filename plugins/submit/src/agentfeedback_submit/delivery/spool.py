@@ -20,6 +20,7 @@ from attrs import evolve, frozen
 from agentfeedback.foundation.files import NotRegularError, TooLargeError, regular_bytes
 from agentfeedback.foundation.folder import Folder
 from agentfeedback_submit.delivery.spool_entry import (
+    EXPIRED,
     SpoolEntry,
     UnreadableEntry,
     file_time,
@@ -144,6 +145,22 @@ class Spool:
     def quarantine(self, held: Claim) -> None:
         """Move the file of a claim to `rejected/` as it is."""
         self._entries.move(os.path.basename(held.path), held.name, self._refused)
+
+    def restore(self) -> None:
+        """Take back what a clock that was ahead made too old: entries put into `rejected/` at a time yet to come."""
+        now = self.now()
+        for name in filter(_NAME.fullmatch, self._refused.names()):
+            path = os.path.join(self.rejected, name)
+            try:
+                if os.lstat(path).st_mtime_ns <= now:
+                    continue
+                entry = self._read(path)
+            except (FileNotFoundError, UnreadableEntry):
+                continue
+            if entry is None or entry.last_error != EXPIRED or entry.expired(now):
+                continue
+            self._entries.put(name, written(evolve(entry, not_before=0, last_error="")))
+            self._refused.delete(name)
 
     def tidy(self) -> None:
         """Remove what was refused long ago, and unfinished files of killed processes."""

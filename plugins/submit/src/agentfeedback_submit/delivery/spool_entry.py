@@ -23,6 +23,8 @@ from agentfeedback_submit.filing.body import Body
 
 VERSION = 1
 _HOUR = 3600 * 10**9
+#: The last error of an entry that was too old to be sent.
+EXPIRED = "expired"
 #: Nanoseconds after which a report is not sent any more, by kind.
 EXPIRY = {"friction": 20 * _HOUR}
 OTHER_EXPIRY = 30 * 24 * _HOUR

@@ -24,5 +24,5 @@ def start(
         FlushRun(spool, here, log, scrub).run()
         if inbox:
             Inbox(spool.data, here, log, scrub).run()
-    except OSError as error:
+    except Exception as error:  # noqa: BLE001 - a report is being filed, or read: that goes on
         log(Line(outcome="error", reason=f"startup_{type(error).__name__}"))

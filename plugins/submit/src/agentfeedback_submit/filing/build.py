@@ -70,7 +70,9 @@ def build(request: Request, facts: FilingFacts, scrubber: Callable[[], Scrubber]
         raise Unsendable("body_too_large", f"the body is larger than {BODY_LIMIT} bytes")
     session = merge.entries.get("session_id")
     session_id = session if isinstance(session, str) else ""
-    return Body(data, token(request.kind), key, tuple(merge.warnings), session_id)
+    # The kind as it is sent: a secret in it was replaced, too.
+    kind = token(_value(merge.raw["kind"]))
+    return Body(data, kind, key, tuple(merge.warnings), session_id)
 
 
 class _Merge:
