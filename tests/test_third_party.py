@@ -1,4 +1,4 @@
-"""What a third party has: wheels of the core and the kit, `plugins new`, and the example reader beside the docs."""
+"""What a third party has: wheels of the core and the kit, `plugins new`, and a reader that needs nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from tests.support.machine import Machine
 from tests.test_layers import PUBLIC, imports
 
 KIT = "plugins/pytest-agentfeedback"
-EXAMPLE = ROOT / "docs/examples/agentfeedback-pi"
+#: The reader that the tutorial builds.
+EXAMPLE = ROOT / "readers/pi"
+#: How a third party's package is tested.
+INI = """[pytest]
+addopts = --import-mode=importlib
+testpaths = tests corpus
+filterwarnings =
+    error
+    ignore:\\s*Can not relate snapshot:UserWarning
+"""
 
 
 class Bench:
@@ -93,10 +102,13 @@ def test_new_reader_installs_and_passes_the_kit(
 
 @pytest.mark.slow
 def test_example_reader_passes_the_kit(bench: Bench, tmp_path: Path) -> None:
-    """The example reader of pi, which is not a member of the workspace, passes against the built wheels."""
-    package = tmp_path / EXAMPLE.name
+    """The reader of pi, in a package of its own with its corpus and goldens, passes against the built wheels."""
+    package = tmp_path / "agentfeedback-pi"
     shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    bench.install(f"{package}[test]")
+    for folder in ("corpus", "goldens"):
+        shutil.copytree(ROOT / folder / "pi", package / folder / "pi")
+    (package / "pytest.ini").write_text(INI)
+    bench.install(str(package))
     status, printed = bench.pytest(package)
     assert status == 0, printed
     assert "6/6 classes" in printed

@@ -11,6 +11,10 @@ HARNESSES = (
     "opencode-v1",
     "opencode-v2",
     "cursor",
+    "pi",
+    "qwen-code",
+    "cline",
+    "aider",
 )
 
 

@@ -67,6 +67,10 @@ class CollectGate:
             return Verdict("denied", METADATA_FAILED)
         return strictest((self._over(place.paths), self._encoded_name(place)))
 
+    def may_open(self, directory: str) -> bool:
+        """Whether a store file in this absolute directory may be opened to learn which sessions it holds."""
+        return not self.disabled and self._verdict(directory) is None
+
     def after_read(self, cwds: Iterable[str]) -> Verdict | None:
         """The verdict over all directories the log recorded, in their order; None lets it be shown."""
         if self.disabled:

@@ -31,14 +31,16 @@ class Home:
     folder, also with `--home`: a reader that must copy what it reads does so below it; empty
     stands for the system's folder of temporary files. `closed`: the policy refuses every session, so
     `find` goes by names and `stat` alone, opens nothing, and reports what it could list only by
-    opening it with `Report.left_closed`. One run has one `Home`: what a reader keeps for
-    the run goes with the object.
+    opening it with `Report.left_closed`. `may_open(directory)`: whether the policy lets a file of that
+    absolute directory be opened, for formats whose log is in the project's own folder and alone says which
+    sessions it holds. One run has one `Home`: what a reader keeps for the run goes with the object.
     """
 
     path: str
     environ: dict[str, str] = field(factory=dict)
     cache: str = ""
     closed: bool = False
+    may_open: Callable[[str], bool] = field(default=lambda directory: True)
 
     def directory(self, variable: str, *default: str) -> str:
         """The directory in an environment variable when that is an absolute path, else `default` below the home."""
@@ -128,9 +130,12 @@ class Report:
         """Name a path whose session (or, for a directory, whose sessions) could not be listed."""
         self.problems.append((path, reason, directory))
 
-    def left_closed(self, path: str) -> None:
-        """Name a store file whose sessions are known only by opening it, which the policy forbids (`Home.closed`)."""
-        self.problem(path, "not opened: the policy refuses every session")
+    def left_closed(self, path: str, refused: str = "every session") -> None:
+        """Name a store file whose sessions are known only by opening it, which the policy forbids.
+
+        `refused` is what it refuses: every session (`Home.closed`), or, say, the folder of the file (`Home.may_open`).
+        """
+        self.problem(path, f"not opened: the policy refuses {refused}")
 
     def listing(self, directory: str, *, root: bool = False) -> list[os.DirEntry[str]]:
         """The entries of a directory in byte order of their names; an error is reported, never raised.

@@ -59,7 +59,9 @@ class Run:
         host.start(self.builtin)
         gate = self.builtin.gate
         variables = {} if home is not None else dict(environ)  # they say nothing about DIR
-        self.home = Home(self.paths.store_home, variables, self.paths.cache, bool(gate.whole))
+        self.home = Home(
+            self.paths.store_home, variables, self.paths.cache, bool(gate.whole), gate.may_open
+        )
         #: Asks the gates, for one session at a time.
         self.examiner = Examiner(host, disabled=gate.disabled, strict=gate.strict)
         #: The stores that were looked at last.

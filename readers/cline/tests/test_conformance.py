@@ -1,0 +1,10 @@
+"""The reader keeps every promise of the kit, over its corpus."""
+
+from __future__ import annotations
+
+from pytest_agentfeedback import ReaderConformance
+
+
+class TestCline(ReaderConformance):
+    harness = "cline"
+    corpus = "corpus/cline"

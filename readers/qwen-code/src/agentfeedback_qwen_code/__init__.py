@@ -1,0 +1,17 @@
+"""The reader of Qwen Code logs, as a plugin of agentfeedback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentfeedback.plugins import hookimpl
+
+if TYPE_CHECKING:
+    from agentfeedback.reading import Reader
+
+
+@hookimpl
+def register_readers() -> list[Reader]:
+    from agentfeedback_qwen_code.reader import QwenCode
+
+    return [QwenCode()]
