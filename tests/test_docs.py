@@ -348,7 +348,7 @@ def run(machine: Machine, line: str, shown: str) -> None:
 
 def test_code_of_the_tutorial_is_that_of_the_example() -> None:
     """Each piece of Python in the reader's tutorial stands in the example reader, and each file's text in the template."""
-    example = [path.read_text() for path in sorted((DOCS / "examples").rglob("*.py"))]
+    example = [path.read_text() for path in sorted((ROOT / "readers/pi/src").rglob("*.py"))]
     pieces = [
         code
         for kind, code in _FENCE.findall((DOCS / "tutorial/first-reader.md").read_text())

@@ -165,7 +165,7 @@ def test_a_command_that_is_not_installed_names_its_distribution() -> None:
         "from agentfeedback.cli.main import main\nsys.exit(main(sys.argv[1:]))"
     )
     for name, dist in ELSEWHERE.items():
-        words = [*name.split(), "aider", "--into", "x"]
+        words = [*name.split(), "goose", "--into", "x"]
         done = subprocess.run(
             [sys.executable, "-S", "-c", code, *words], capture_output=True, text=True, check=False
         )

@@ -84,7 +84,8 @@ def test_readers_find_without_what_reads_logs(machine: Machine) -> None:
     modules = loaded(machine, "sessions", "status")
     readers = {path.name for path in ROOT.glob("readers/*/src/*")}
     assert readers <= modules
-    parts = ("lines", "layout", "transcript", "rollout", "conversation", "events", "results")
+    parts = {"lines", "layout", "transcript", "rollout", "conversation", "events", "results"}
+    parts |= {"entries", "chat", "history"}
     assert [name for name in modules if name.split(".")[-1] in parts] == []
 
 

@@ -149,11 +149,11 @@ def test_name_no_harness_can_have_is_refused(
 
 def test_what_is_there_is_left_alone(machine: Machine, tmp_path: Path) -> None:
     """An existing folder, even an empty one, and a missing parent are refused, and nothing is changed."""
-    (tmp_path / "agentfeedback-aider").mkdir()
-    there = machine.call("plugins", "new", "aider", "--into", str(tmp_path))
-    assert there.status == 1 and "agentfeedback-aider is there already" in there.err
-    assert list((tmp_path / "agentfeedback-aider").iterdir()) == []
-    gone = machine.call("plugins", "new", "aider", "--into", str(tmp_path / "gone"))
+    (tmp_path / "agentfeedback-goose").mkdir()
+    there = machine.call("plugins", "new", "goose", "--into", str(tmp_path))
+    assert there.status == 1 and "agentfeedback-goose is there already" in there.err
+    assert list((tmp_path / "agentfeedback-goose").iterdir()) == []
+    gone = machine.call("plugins", "new", "goose", "--into", str(tmp_path / "gone"))
     assert gone.status == 1 and "no such file or directory" in gone.err
     assert not (tmp_path / "gone").exists()
 

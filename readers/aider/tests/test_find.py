@@ -160,7 +160,7 @@ def test_a_history_that_changed_is_unreadable(tmp_path: Path) -> None:
 
 
 def test_any_bytes(tmp_path: Path) -> None:
-    """A line of megabytes, bytes that are not text and a line without its end are no crash, and numbers stay right."""
+    """Lines of megabytes, bytes that are not text and a line without its end leave the numbers of lines right."""
     path = history(tmp_path / "shop", START.format("2026-05-04 09:00:00"))
     with path.open("ab") as file:
         file.write(b"\xff\xfe\0" * 10 + b"\n" + b"x" * 5_000_000 + b"\n")

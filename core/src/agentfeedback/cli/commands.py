@@ -63,7 +63,7 @@ input, prints nothing, and its status is always 0.""",
 leaves plugins out; a gate cannot be left out: without it every session is refused.
 
  agentfeedback plugins --json
- agentfeedback plugins new aider""",
+ agentfeedback plugins new goose""",
         target="agentfeedback.cli.plugins:run",
     ),
     Command(

@@ -17,13 +17,14 @@ COMMANDS = (
                 "DIR",
                 "directory",
             ),
+            Flag("anyway", "bool", "write it although this project has a reader of that agent"),
         ),
         about="""Writes agentfeedback-NAME: a reader of an invented format, a corpus of one session with its labels and
 goldens, and a test. It installs with pip and passes its tests, so that you change something that works.
 The template comes with pytest-agentfeedback.
 
- agentfeedback plugins new aider
- agentfeedback plugins new aider --into ~/src""",
+ agentfeedback plugins new goose
+ agentfeedback plugins new goose --into ~/src""",
         target="pytest_agentfeedback.new_reader:run",
     ),
 )

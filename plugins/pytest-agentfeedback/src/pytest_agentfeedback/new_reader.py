@@ -33,12 +33,12 @@ def run(line: Parsed) -> int:
     if not scaffold.WORD.fullmatch(name) or len(name) > _LONGEST:
         raise UsageError(
             f'harness name "{name}": want words of a-z and 0-9 joined by dashes, at most {_LONGEST} characters',
-            "take the name of the agent's command, such as aider",
+            "take the name of the agent's command, such as goose",
         )
-    if name in HARNESSES or name in ALIASES:
+    if (name in HARNESSES or name in ALIASES) and not line.anyway:
         raise UsageError(
             f"{name} has a reader of this project",
-            f"run {_pip_install(dist_of(ALIASES.get(name, name)))} and use that",
+            f"run {_pip_install(dist_of(ALIASES.get(name, name)))} and use that, or say --anyway",
         )
     target = os.path.join(line.into, f"agentfeedback-{name}")
     count = _write(target, scaffold.rendered(name))

@@ -7,8 +7,12 @@ within an answer only those count with which Aider ends one.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from agentfeedback.reading import Sink, Status, dumps
+from agentfeedback.reading import dumps
+
+if TYPE_CHECKING:
+    from agentfeedback.reading import Sink, Status
 
 _VERSION = "> Aider v"
 #: Aider ends its own lines, and those of a prompt, with two blanks: a line break in Markdown.

@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agentfeedback.reading import Place, Reader, Session, UnreadableLog, reason_of
-from agentfeedback_aider.chat import Chat
-from agentfeedback_aider.history import HistoryLog, Part, Row, parts
+from agentfeedback.reading import Place, Reader, Session, reason_of
 
 if TYPE_CHECKING:
     from agentfeedback.reading import Home, Known, Log, Report, Sink
+    from agentfeedback_aider.history import Part
 
 HISTORY = ".aider.chat.history.md"
 #: Folders to look in, besides those below the home; separated as in PATH.
@@ -54,6 +53,8 @@ class Aider(Reader):
         return Place(paths=(os.path.dirname(session.path),))
 
     def open(self, session: Session) -> Log:
+        from agentfeedback_aider.history import HistoryLog
+
         part: Part = session.detail
         return HistoryLog(session.path, part, (session.device, session.inode))
 
@@ -61,6 +62,9 @@ class Aider(Reader):
         return None  # lines of text have no members
 
     def read(self, log: Log, place: Place, sink: Sink) -> None:
+        from agentfeedback_aider.chat import Chat
+        from agentfeedback_aider.history import Row
+
         for path in place.paths:
             sink.note(cwd=path)
         chat = Chat(sink)
@@ -109,6 +113,9 @@ def _may_be_a_project(entry: os.DirEntry[str]) -> bool:
 def _sessions(
     path: str, status: os.stat_result, report: Report, seen: dict[str, str]
 ) -> Iterator[Session]:
+    from agentfeedback.reading import UnreadableLog
+    from agentfeedback_aider.history import parts
+
     try:
         found = parts(path)
     except UnreadableLog as error:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agentfeedback.reading import Place, Reader, UnreadableLog, declared_paths, decoder, first_line
-
-from .lines import Arguments, Line, Message
-from .results import outcome
+from agentfeedback.reading import Place, Reader, declared_paths
 
 if TYPE_CHECKING:
     from agentfeedback.reading import Home, Known, Log, Report, Session, Sink
@@ -19,10 +15,6 @@ if TYPE_CHECKING:
 _HEADER_BYTES = 1 << 20
 _BLOCK_BYTES = 512
 _END = ".jsonl"
-#: What `/skill:NAME words` becomes: the skill's text in a wrapper, then the words that were typed.
-_SKILL = re.compile(
-    r'<skill name="([^"\n]+)" location="[^"\n]+">\n.*?\n</skill>(?:\n\n(.+))?', re.DOTALL
-)
 
 
 class Pi(Reader):
@@ -43,6 +35,10 @@ class Pi(Reader):
             yield from _files(project.path, report, seen)
 
     def place(self, session: Session, *, strict: bool) -> Place:
+        from agentfeedback.reading import UnreadableLog, decoder, first_line
+
+        from .lines import Line
+
         try:
             line = first_line(session.path, _HEADER_BYTES, 1 if strict else _BLOCK_BYTES)
         except (OSError, UnreadableLog):
@@ -58,56 +54,16 @@ class Pi(Reader):
         return KNOWN
 
     def read(self, log: Log, place: Place, sink: Sink) -> None:
+        from .entries import report_entry
+        from .lines import Line
+
         for line in log.records(Line, sink):
             if line.type is None:
                 sink.unparsed()
             elif line.type == "session":
                 sink.note(line.timestamp, line.cwd)
             else:
-                message = line.message if line.type == "message" else None
-                model = message.model if message is not None else line.model_id
-                sink.entry(line.id, line.timestamp, model=model)
-                if message is not None:
-                    _message(message, sink, line.timestamp)
-
-
-def _message(message: Message, sink: Sink, time: str | None) -> None:
-    if message.role == "user":
-        sink.prompt(_typed(message.text()))
-    elif message.role == "assistant":
-        _assistant(message, sink, time)
-    elif message.role == "toolResult":
-        text = message.text()
-        if message.is_error:
-            status, exit_code = outcome(message.tool_name, text)
-            sink.result(message.tool_call_id, status, text, exit_code)
-        else:
-            sink.result(message.tool_call_id, "ok", text)
-
-
-def _assistant(message: Message, sink: Sink, time: str | None) -> None:
-    for block in message.blocks():
-        if block.type == "text" and block.text:
-            sink.said(block.text)
-        elif block.type == "toolCall":
-            given = bytes(block.arguments)
-            command = None
-            if block.name == "bash" and given:
-                arguments = decoder(Arguments)(given)
-                command = arguments.command if arguments is not None else None
-            sink.call(
-                block.id, block.name or "", input=given or None, command=command, span=block.id
-            )
-    if message.stop_reason == "aborted":
-        sink.interrupt()
-        sink.interrupt_open()
-    elif message.stop_reason == "error":
-        sink.trouble("provider", message.error_message or "", time)
-
-
-def _typed(text: str) -> str:
-    skill = _SKILL.fullmatch(text) if text.startswith("<skill ") else None
-    return text if skill is None else f"/skill:{skill[1]} {skill[2] or ''}".rstrip()
+                report_entry(line, sink)
 
 
 def _files(folder: str, report: Report, seen: set[str], *, root: bool = False) -> Iterator[Session]:
