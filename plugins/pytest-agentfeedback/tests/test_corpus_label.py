@@ -308,5 +308,4 @@ def test_project_has_every_class_for_every_reader(site):
     assert len(out.splitlines()) == 1 + len(corpora)
 
     status, out, err = command(site, "check", str(CORPORA / "aider"))
-    assert status == 1
-    assert err.splitlines() == ["aider: no example of cancellation"]  # its histories hold none
+    assert (status, out.count("none")) == (1, 1)  # its histories hold no call that was cancelled
