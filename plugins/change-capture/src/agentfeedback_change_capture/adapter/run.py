@@ -121,14 +121,15 @@ class _Event:
     def serve(self) -> None:
         """Look the occurrence up, resolve the target, select bodies, and append."""
         from agentfeedback_change_capture.facts import Namespace
-        from agentfeedback_change_capture.spool.spool import Spool, look_up
+        from agentfeedback_change_capture.spool.lookup import look_up
+        from agentfeedback_change_capture.spool.spool import Spool
 
         run, binding = self.run, self.binding
         claim = look_up(binding.spool, self.session, self.call.tool_use_id) if self.call else None
         resolution = run.hub.resolve(self.session, binding.worktree_id, run.by(RESOLVE_SECONDS))
         target = resolution.target
-        claimed = claim is not None and self.event != "PreToolUse"
-        if (target is not None or claimed) and not self._is_retry(claim) and self.payload:
+        kept = target is not None or claim is not None
+        if kept and self.payload and not self._is_retry(claim):
             self.fact.bodies = _bodies(self.event, self.payload, binding)
         if time.monotonic() >= run.deadline:
             run.warnings.append("there was no time left to keep an event")
@@ -144,17 +145,18 @@ class _Event:
     def _keep(
         self, spool: Spool, claim: Claim | None, target: Target | None, cause: str
     ) -> Outcome:
-        stream = None if target is None else self._stream(target)
-        if self.call is not None:
+        if target is None and claim is not None:
+            # A call belongs where its first hook found it, also while the Hub is away.
+            target = claim.target
+        if target is not None:
+            stream = self._stream(target)
+            if self.call is None:
+                return spool.append(stream, self.fact)
             if self.event == "PreToolUse":
-                if stream is not None or claim is not None:
-                    stream = stream or self._stream(_target_of(claim))
-                    return spool.start(stream, self.fact, self.call, self._action())
-            elif stream is not None or claim is not None:
-                stream = stream or self._stream(_target_of(claim))
-                return spool.finish(stream, self.fact, self.call, self._ending)
-        elif stream is not None:
-            return spool.append(stream, self.fact)
+                recipe = self._managed()
+                action = None if recipe is not None else self._action()
+                return spool.start(stream, self.fact, self.call, action, recipe=recipe)
+            return spool.finish(stream, self.fact, self.call, self._ending)
         return spool.defer(
             self.session,
             self.fact,
@@ -210,6 +212,18 @@ class _Event:
 
         return Action(rule.shown(), self._recipe_digest(), self.binding.setup_digest)
 
+    def _managed(self) -> dict[str, str] | None:
+        """Return id and digest of the recipe that this call runs; such a call starts its action itself."""
+        if not self.binding.recipes:
+            return None
+        from agentfeedback_change_capture.adapter.managed import recipe_of
+        from agentfeedback_change_capture.identities import recipe_digest
+
+        recipe = recipe_of(self.payload, self.run.runner, self.binding.recipes)
+        if recipe is None:
+            return None
+        return {"id": recipe["id"], "digest": recipe_digest(dict(recipe))}
+
     def _ending(self, rule: dict[str, str]) -> Ending:
         from agentfeedback_change_capture.facts import Ending
         from agentfeedback_change_capture.setup.rules import result
@@ -253,12 +267,6 @@ class _Event:
         if text:
             answer = {"hookEventName": "SessionStart", "additionalContext": text}
             self.run.answer = json.dumps({"hookSpecificOutput": answer}, ensure_ascii=False)
-
-
-def _target_of(claim: Claim | None) -> Target:
-    assert claim is not None
-    target: Target = claim.target
-    return target
 
 
 def _bodies(event: str, payload: dict[str, Any], binding: Binding) -> list[Any]:

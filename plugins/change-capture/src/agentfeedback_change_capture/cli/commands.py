@@ -6,9 +6,11 @@ Each group of commands has a table of its own, so that a change of one touches n
 from __future__ import annotations
 
 from agentfeedback.terminal.arguments import Command
+from agentfeedback_change_capture.cli.setup_commands import SETUP_COMMANDS
 from agentfeedback_change_capture.cli.spool_commands import SPOOL_COMMANDS
 
 COMMANDS = (
+    *SETUP_COMMANDS,
     *SPOOL_COMMANDS,
     Command(
         "",

@@ -10,7 +10,7 @@ from agentfeedback.terminal import screen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from agentfeedback.terminal.arguments import Parsed
@@ -22,6 +22,12 @@ def print_result(line: Parsed, result: dict[str, Any], text: Iterable[str]) -> N
         screen.write(compact(result).decode() + "\n")
     else:
         screen.write("".join(f"{screen.visible(each)}\n" for each in text))
+
+
+def warn(command: str, warnings: Sequence[str]) -> None:
+    """Show warnings on standard error, one line each."""
+    for each in warnings:
+        screen.note(f"agentscm {command}: warning: {each}")
 
 
 def absolute(line: Parsed, name: str) -> str:

@@ -70,6 +70,12 @@ def checkout_root(path: str, flag: str = "--root") -> str:
     """
     absolute(path, flag)
     root = os.path.realpath(path)
+    try:
+        root.encode()
+    except UnicodeEncodeError:
+        raise AgentFeedbackError(
+            f"{os.fsencode(root)!r} is not UTF-8, so no configuration can name it", "rename it"
+        ) from None
     if not os.path.isdir(root):
         raise AgentFeedbackError(f"{path} is not a folder", "name the root of a checkout")
     top = line(root, "rev-parse", "--show-toplevel")
