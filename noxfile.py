@@ -140,6 +140,19 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def crash(session: nox.Session) -> None:
+    """Stop every operation of the capture spool at every system call, and print how many points that are."""
+    install(session, "tests")
+    session.run(
+        "pytest",
+        "-s",
+        "plugins/change-capture/tests/test_spool_crash.py",
+        *session.posargs,
+        env={"AGENTFEEDBACK_CRASH": "all"},
+    )
+
+
+@nox.session(default=False)
 def mutation(session: nox.Session) -> None:
     """Change the pure modules step by step and see that a test of their own fails: all, or those named."""
     install(session, "tests")

@@ -14,68 +14,16 @@ import pytest
 
 from agentfeedback.foundation import files, folder
 from agentfeedback.foundation.folder import Folder
+from tests.support.faulty import Faulty, fail, kill
+from tests.support.faulty import faulty as faults
 from tests.support.killing import CHANGING, require_tracing, traced
 
 NAME, OLD, NEW = "file.json", b"old\n" * 3000, b"new\n" * 5000
-#: What `files` and `folder` call of `os` that reaches the system.
-CALLS = (
-    *("open", "close", "read", "write", "fsync", "stat", "fstat", "lstat", "mkdir", "listdir"),
-    *("replace", "rename", "unlink", "fchmod", "fchown"),
-)
-
-
-class Faulty:
-    """The module `os`, with a fault before one of its calls; it counts them, and what they opened."""
-
-    def __init__(self, at: int = -1, fault: Callable[[], None] = lambda: None) -> None:
-        self.calls: list[str] = []
-        self.opened: set[int] = set()
-        self._at = at
-        self._fault = fault
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(os, name)
-        if name not in CALLS:
-            return real
-
-        def call(*arguments: Any, **more: Any) -> Any:
-            self.calls.append(name)
-            here = len(self.calls) == self._at
-            if here and name == "write":
-                # A full disk takes a part first.
-                real(arguments[0], bytes(arguments[1])[:1000])
-            if here and name == "close":
-                real(*arguments)  # the descriptor is gone even where closing fails
-                self.opened.discard(arguments[0])
-            if here:
-                self._fault()
-            answer = real(*arguments, **more)
-            if name == "open":
-                self.opened.add(answer)
-            elif name == "close":
-                self.opened.discard(arguments[0])
-            return answer
-
-        return call
-
-
-def kill() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def fail(number: int) -> Callable[[], None]:
-    def raised() -> None:
-        raise OSError(number, os.strerror(number))
-
-    return raised
 
 
 @contextmanager
 def faulty(at: int = -1, fault: Callable[[], None] = lambda: None) -> Iterator[Faulty]:
-    with pytest.MonkeyPatch.context() as patch:
-        system = Faulty(at, fault)
-        for module in (files, folder):
-            patch.setattr(module, "os", system)
+    with faults((files, folder), at, fault) as system:
         yield system
 
 

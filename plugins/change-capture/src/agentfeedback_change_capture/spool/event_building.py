@@ -79,6 +79,7 @@ def build(
     if fact.uncertain:
         gaps.append(("identity_uncertain", None, None))
     if _is_late(fact, state):
+        state.native["start_event"] = event_id
         gaps.append(("adapter_started_late", None, None))
     if fact.setup and fact.setup != state.native.get("last_setup"):
         _add_setup(fact, event, built, state, with_bodies=with_bodies)
@@ -110,6 +111,7 @@ def build(
     if fact.start == "original":
         state.native["start"] = "original"
         state.native["start_sequence"] = event["sequence"]
+        state.native["start_event"] = event_id
     if fact.ends:
         state.native["end_seen"] = True
     return built

@@ -12,6 +12,7 @@ from agentfeedback_change_capture.spool import layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from agentfeedback_change_capture.spool.plan import Plan
@@ -55,6 +56,18 @@ class SessionState:
                 "start": "none",
             }
         self.native: dict[str, Any] = record["native"]
+
+    def forget_lost_start(self, is_retained: Callable[[str], bool]) -> None:
+        """Take back what was noted of the session's start by a hook that was killed before its envelope.
+
+        Otherwise an account would begin in the middle and not say so.
+        """
+        event = self.native.get("start_event")
+        if event is not None and not is_retained(event.removeprefix("evt_")):
+            self.native["start"] = "none"
+            self.native["late_gap_recorded"] = False
+            del self.native["start_event"]
+            self.native.pop("start_sequence", None)
 
     def take(self) -> int:
         """Return the next number of the stream, and take it."""

@@ -84,6 +84,7 @@ _NATIVE_STATE = members(
         "last_setup": each_of(WORD),
         "outage": _OUTAGE,
         "pause": _PAUSE,
+        "start_event": EVENT_ID,
         "start_sequence": integer(1),
         "target": TARGET,
     },

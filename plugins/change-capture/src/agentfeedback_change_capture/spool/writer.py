@@ -40,9 +40,11 @@ class Writer:
 
     def state(self, stream: Stream) -> SessionState:
         """Return the session records that a fact of a stream changes."""
-        return SessionState(
+        state = SessionState(
             self.storage, stream.observed, stream.target.session_id, stream.capture_mode
         )
+        state.forget_lost_start(self.publisher.has)
+        return state
 
     def build(self, stream: Stream, fact: Fact, state: SessionState, *, with_bodies: bool) -> Built:
         """Return the events of a fact, numbered."""
