@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentfeedback.cli.digest_text import digest_text
+from agentfeedback.cli.list_text import listing_text
 from agentfeedback.cli.render import (
     forgotten_text,
-    listing_text,
     marked_text,
     plugins_text,
     status_text,
@@ -83,43 +83,26 @@ def test_cells_of_a_table_are_measured_once() -> None:
     assert 0 < measured <= 4 * 2 * len(rows)
 
 
-def test_the_list_is_the_same_on_a_wide_terminal() -> None:
-    """Nothing is shortened where everything fits."""
-    assert listing_text(LISTING, Screen(200)) == listing_text(LISTING, PIPE)
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_a_person_sees_where_to_look(columns: int) -> None:
+    """Refs and what failed are whole at 60 cells already; projects and prompts take what is left."""
+    prompts = {LONG: "fix the \x1b[31mfailing test in the cart of the shop"}
+    text = listing_text(LISTING, Screen(columns), lambda ref: ref[:20], prompts)
+    lines = text.splitlines()
+    assert {"REF", "AGE", "FAIL", "DENY", "INT"} <= set(lines[0].split())
+    assert ("PROMPT" in lines[0]) == (columns >= 80)
+    assert lines[2].startswith(LONG[:20] + " ")
+    assert " ".join(lines[3:]).startswith("2 sessions: 1 absent, 1 changed; 3 failed calls, ")
+    assert "\x1b" not in "".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("columns", "header", "row"),
-    [
-        (
-            120,
-            "REF STATE PROJECT START PROMPTS TOOL ERRORS",
-            LONG + "  changed (append…  /srv/app/api  2026-10-08T07:39  1        3",
-        ),
-        (80, "REF STATE START PROMPTS", LONG + "  changed …  2026-10-08  1"),
-        (
-            64,
-            "REF STATE",
-            LONG + "  changed (appe…",
-        ),
-        (50, "REF", LONG),
-        (40, "REF STATE PROJECT", "claude-co…d3cca427  changed (…  …app/api"),
-    ],
-)
-def test_a_narrow_list_keeps_what_tells_most(columns: int, header: str, row: str) -> None:
-    """A ref stays whole as long as it fits alone, whatever else is left out, and keeps both its ends below."""
-    lines = listing_text(LISTING, Screen(columns)).splitlines()
-    assert " ".join(lines[0].split()) == header
-    assert lines[2] == row
-
-
-def test_one_very_long_ref_does_not_shorten_the_others() -> None:
-    """A ref of two ids is shortened alone, so that the others can still be copied."""
+def test_a_ref_is_never_cut() -> None:
+    """Not even where the terminal is narrower than it: nobody could use what is left of it."""
     double = "codex:" + "01a22bcb-4ee9-7503-8a2c-9bfdeb3b36d9_01a22bcb-5271-7c03-b30d-4d4163b2f94d"
-    lines = listing_text(records.Listing(sessions=[*LISTING.sessions, listed(double)]), Screen(80))
-    rows = lines.splitlines()
-    assert rows[2].startswith(LONG + "  ")
-    assert rows[3].split("  ")[0].endswith("4d4163b2f94d") and "…" in rows[3]
+    shown = records.Listing(sessions=[*LISTING.sessions, listed(double)])
+    for columns in (20, 60, 80):
+        lines = listing_text(shown, Screen(columns)).splitlines()
+        assert lines[3].split()[0] == double and lines[2].split()[0] == LONG
 
 
 def test_states_have_a_colour_on_a_terminal() -> None:
@@ -155,9 +138,13 @@ WORDS = st.text("ab/ \u6f22\u0301\U0001f600\x1b\n\u202e", max_size=70)
     st.integers(40, 220),
 )
 def test_a_list_fits_the_terminal(sessions: list[records.Listed], columns: int) -> None:
-    """Every line fits a terminal of 40 cells or more, whatever refs, projects and reasons hold."""
-    for line in listing_text(records.Listing(sessions=sessions), Screen(columns)).split("\n"):
-        assert width(line) <= columns
+    """Every line fits the terminal, or its longest ref, whatever refs, projects and reasons hold."""
+    widest = max([columns, *(width(visible(each.ref)) for each in sessions)])
+    lines = listing_text(records.Listing(sessions=sessions), Screen(columns)).split("\n")
+    for line in lines[:-2]:
+        assert width(line) <= widest
+        assert visible(line) == line
+    for line in lines[-2:]:
         assert visible(line) == line
 
 

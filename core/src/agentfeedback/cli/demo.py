@@ -8,8 +8,8 @@ import tempfile
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
-from agentfeedback.cli import render
 from agentfeedback.cli.digest_text import digest_text
+from agentfeedback.cli.list_text import listing_text
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.plugins.harnesses import dist_of
 from agentfeedback.plugins.host import Host
@@ -51,7 +51,7 @@ def run(line: Parsed) -> int:
     if line.json:
         screen.write(json_line({"list": listing, "digest": digests}))
         return 0
-    _show("sessions list", render.listing_text(listing, screen.Screen.of(None, environ)))
+    _show("sessions list", listing_text(listing, screen.Screen.of(None, environ)))
     _show("sessions digest --unprocessed", digest_text(digests))
     screen.write(
         "This was a sample. Your own sessions: agentfeedback sessions list\n"

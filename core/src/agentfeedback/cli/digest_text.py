@@ -225,7 +225,7 @@ class _View:
             from shlex import quote
 
             shown = quote(visible(self._shorter(failed)))
-            yield from wrapped(f"look closer: agentfeedback sessions show {shown}", self._room)
+            yield f"look closer: agentfeedback sessions show {shown}"  # whole, so that it can be pasted
         yield from wrapped(
             "when you are through: agentfeedback sessions mark --digested --outcome nothing",
             self._room,

@@ -73,6 +73,7 @@ def program() -> Program:
         version=__version__,
         elsewhere=ELSEWHERE,
         install=_pip_install,
+        bare="agentfeedback.cli.overview:run",
     )
 
 

@@ -223,7 +223,7 @@ def _next(report: Report, view: _View) -> Iterator[str]:
     yield ""
     if refs:
         shown = _quoted(visible(view.shorter(refs[0])))
-        yield from wrapped(f"look closer: agentfeedback sessions show {shown}", view.room)
+        yield f"look closer: agentfeedback sessions show {shown}"  # whole, so that it can be pasted
     yield from wrapped(
         "go through them: agentfeedback sessions digest --unprocessed --problems", view.room
     )

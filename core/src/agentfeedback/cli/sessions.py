@@ -40,11 +40,17 @@ def run_list(line: Parsed) -> int:
     warn_of_unknown_keys(engine)
     listing = engine.listing(harness, since, line.unprocessed)
     tell_stores(listing.stores, asked=harness is not None)
-    print_result(
-        line,
-        listing,
-        lambda: render.listing_text(listing, screen.Screen.of(sys.stdout, os.environ)),
-    )
+
+    def text() -> str:
+        from agentfeedback.cli.list_text import listing_text
+
+        here = screen.Screen.of(sys.stdout, os.environ)
+        if not here.columns or not listing.sessions:
+            return listing_text(listing, here)
+        prompts = engine.first_prompts([each.ref for each in listing.sessions])
+        return listing_text(listing, here, engine.shorter(), prompts)
+
+    print_result(line, listing, text)
     filtered = line.given & {"harness", "since", "unprocessed"}
     if not line.json and not listing.sessions and not filtered:
         note("no session found; agentfeedback doctor says where it looked")

@@ -1,77 +1,32 @@
-"""The commands on sessions: list, digest, mark, status, forget, drift.
+"""The commands on sessions: digest, mark and forget, beside those of `views` that only look.
 
 Results are the records of `wire`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agentfeedback.reading.refs import Ref
-from agentfeedback.sessions.absent import missing, without_file
-from agentfeedback.sessions.find import FoundStore
-from agentfeedback.sessions.listing import listing_of, shown_store, status_of
+from agentfeedback.sessions.absent import missing
 from agentfeedback.sessions.named import AmbiguousRef, Names
-from agentfeedback.sessions.run import Run
 from agentfeedback.sessions.selecting import Options, Selected
+from agentfeedback.sessions.views import Views
 from agentfeedback.state.watermark import NotDigested, StorageOnly
 from agentfeedback.wire import records
 
 if TYPE_CHECKING:
-    from agentfeedback.digest.build import Digester
     from agentfeedback.sessions.digest_run import DigestRunner
-    from agentfeedback.sessions.span_facts import SpanFacts
-    from agentfeedback.wire.doctor import Drift
-    from agentfeedback.wire.report import Report
-    from agentfeedback.wire.show import Shown
 
 # What only digests need is imported by the methods that build them: every command waits for the rest.
 
 
-class Engine(Run):
-    """A run with a method for each command; `Run` has what they work with, and `read`."""
+class Engine(Views):
+    """A run with a method for each command; `Views` has those that only look, `Run` what all of them work with."""
 
     #: How many sessions the latest selection left out, by state.
     left_out: Mapping[str, int] = {}
-
-    # -- list and status -----------------------------------------------------------------------
-
-    def listing(self, harness: str | None, since: int | None, unprocessed: bool) -> records.Listing:
-        """Every session with its state; `since` in nanoseconds since the epoch."""
-        stores = self.stores(self._in_scope(harness))
-        rows = self.store.rows()
-        seen = self.examined(stores, rows, since)
-        absent = without_file(stores, rows)
-        listing = listing_of(stores, seen, absent, lambda: self.scrubber, unprocessed=unprocessed)
-        self._finish("list", listed=len(listing.sessions))
-        return listing
-
-    def status(self) -> records.Status:
-        """Per harness the store and the number of sessions in each state, and the saved selection."""
-        stores = self.stores(self._in_scope(None))
-        rows = self.store.rows()
-        seen = self.examined(stores, rows)
-        status = status_of(stores, seen, without_file(stores, rows), lambda: self.scrubber)
-        status.selection = self.store.selection()
-        self._finish("status")
-        return status
-
-    def _in_scope(self, harness: str | None) -> list[str]:
-        return self.host.harnesses() if harness is None else [harness]
-
-    def shown_stores(self) -> list[records.Store]:
-        """The stores that were looked at last, as a listing shows them."""
-
-        def text(text: str) -> str:  # only a problem makes the scrubber ready
-            return self.scrubber.text(text)
-
-        return [shown_store(store.report, text) for store in self.found]
-
-    def shorter(self) -> Callable[[str], str]:
-        """Shortens refs of the stores that were looked at last, so that each still names its session."""
-        return Names.of(self.found, self.store.rows(), self.scrubber.text).short
 
     # -- digest --------------------------------------------------------------------------------
 
@@ -123,7 +78,7 @@ class Engine(Run):
         """
         stores = self.stores(
             name
-            for name in self._in_scope(selected.harness)
+            for name in self.in_scope(selected.harness)
             if (reader := self.host.reader(name)) is None or reader.digests
         )
         readers = {store.harness: store.reader for store in stores}
@@ -139,50 +94,6 @@ class Engine(Run):
             run.take(readers[session.harness], session, rows.get((session.harness, session.id)))
         return self._finished(run, options)
 
-    def span(self, ref: Ref, span: str, *, allow_unknown: bool) -> SpanFacts:
-        """The facts of one entry, read again under the current policy; raises what `span_facts` raises."""
-        from agentfeedback.sessions.span_facts import span_facts
-
-        named = self.named(ref)
-        return span_facts(
-            lambda timeline: self.read_named(named, timeline, allow_unknown=allow_unknown),
-            named.ref,
-            span,
-            self.scrubber.text,
-            rewrites=named.store is not None and named.store.reader.rewrites,
-            allow_unknown=allow_unknown,
-        )
-
-    @cached_property
-    def _digester(self) -> Digester:
-        from agentfeedback.digest.build import Digester
-        from agentfeedback.digest.detect import CORE_DETECTORS, Guarded
-
-        detectors = [
-            detector
-            if isinstance(detector, CORE_DETECTORS)
-            else Guarded(detector, self.host.failed)
-            for detector in self.host.register_detectors()
-        ]
-        self.builtin.digester = Digester(detectors, self.scrubber)
-        return self.builtin.digester
-
-    def show(self, ref: Ref, span: str = "", *, allow_unknown: bool = False) -> Shown:
-        """A session, or one entry of it in full, read whole under the policy; raises what `show_run.show` raises."""
-        from agentfeedback.sessions.show_run import show
-
-        named = self.named(ref)
-        shown = show(
-            named,
-            span,
-            lambda timeline: self.read_named(named, timeline, allow_unknown=allow_unknown),
-            host=self.host,
-            digester=self._digester,
-            scrubber=self.scrubber,
-        )
-        self._finish("show")
-        return shown
-
     def _run(
         self, allow_unknown: bool, *, named: bool, options: Options | None = None
     ) -> DigestRunner:
@@ -192,7 +103,7 @@ class Engine(Run):
         return DigestRunner(
             self.host,
             self.examiner,
-            self._digester,
+            self.digester,
             self.scrubber,
             Caps(),
             allow_unknown=allow_unknown,
@@ -203,51 +114,13 @@ class Engine(Run):
     def _finished(self, run: DigestRunner, options: Options | None = None) -> records.DigestRun:
         marks = options is None or options.mark
         result = run.finish(self.store if marks else None, self.now())
-        self._finish(
+        self.finish(
             "digest",
             digested=len(result.sessions),
             refused=len(result.errors),
             deferred=len(result.deferred),
         )
         return result
-
-    # -- report --------------------------------------------------------------------------------
-
-    def report(
-        self,
-        since: int,
-        *,
-        harness: str | None = None,
-        cwd: str = "",
-        limit: int = 10,
-        allow_unknown: bool = False,
-    ) -> Report:
-        """What went wrong since a time (nanoseconds since the epoch) over all sessions that the policy allows.
-
-        No watermark moves. `cwd` keeps the sessions that recorded this directory or one within it;
-        `limit` bounds each list.
-        """
-        from agentfeedback.sessions.report_run import ReportRunner, ran_within
-
-        stores = self.stores(self._in_scope(harness))
-        runner = ReportRunner(
-            self.examiner,
-            self._digester,
-            self.scrubber,
-            cache=self.paths.cache if self._cache else None,
-            now=self.now,
-            allow_unknown=allow_unknown,
-        )
-        total = sum(each.mtime >= since for store in stores for each in store.sessions)
-        progress = self.progress("reading sessions", total)
-        try:
-            found = runner.gather(stores, since, ran_within(cwd), progress.step)
-        finally:
-            progress.done()
-        order = [store.harness for store in stores]
-        report = runner.report(found, since, self.now(), limit, order)
-        self._finish("report", reported=report.totals.sessions)
-        return report
 
     # -- mark, forget, selection ---------------------------------------------------------------
 
@@ -264,7 +137,7 @@ class Engine(Run):
             raise
         for ref in refs:
             self.host.session_marked(str(ref), outcome, list(uids))
-        self._finish("mark", marked=len(refs))
+        self.finish("mark", marked=len(refs))
         return records.Marked([ref.given for ref in refs], outcome, list(uids))
 
     def mark_digested(self, outcome: str) -> records.Marked:
@@ -297,7 +170,7 @@ class Engine(Run):
             self.store.mark(names, outcome, [], self.now() // 1000)
         for ref in result.marked:
             self.host.session_marked(ref, outcome, [])
-        self._finish("mark", marked=len(names))
+        self.finish("mark", marked=len(names))
         return result
 
     def forget(self, refs: Sequence[Ref]) -> tuple[records.Forgotten, list[str]]:
@@ -307,14 +180,3 @@ class Engine(Run):
         dropped = [ref.given for ref, there in zip(refs, had, strict=True) if there]
         rowless = [ref.given for ref, there in zip(refs, had, strict=True) if not there]
         return records.Forgotten(dropped), rowless
-
-    # -- drift ---------------------------------------------------------------------------------
-
-    def drift(self, stores: Sequence[FoundStore]) -> list[Drift]:
-        """Per store what its reader does not know of the logs that the policy lets be read; nothing is stored."""
-        from agentfeedback.sessions.drift_run import drift
-
-        return drift(self.host, self.examiner, stores, self.scrubber.text, self.progress)
-
-    def _finish(self, command: str, **numbers: int) -> None:
-        self.host.run_finished({"command": command, **numbers})

@@ -12,7 +12,7 @@ from attrs import define, fields
 
 from agentfeedback.foundation import local_time, times
 from agentfeedback.reading.load import SessionRefused
-from agentfeedback.report.counting import Period, ReportedSession, counted
+from agentfeedback.report.counting import Counted, Period, ReportedSession, counted
 from agentfeedback.report.grouping import Occurrence, listed, selected
 from agentfeedback.report.timeline import ReportTimeline, Texts
 from agentfeedback.sessions.digest_run import NOTICE
@@ -154,7 +154,7 @@ class ReportRunner:
     ) -> Report:
         """The report over what was gathered, with at most `limit` items in each list; `order` is that of agents."""
         period = Period(since, until, local_time.day_of)
-        numbers = counted(sessions, period, order)
+        numbers = self.numbers(sessions, since, until, order)
         report = Report(
             NOTICE,
             times.list_form(since),
@@ -171,6 +171,12 @@ class ReportRunner:
         listed(report, found, texts.get, {name: place for place, name in enumerate(order)})
         _scrub(report, self._scrubber.text)
         return report
+
+    def numbers(
+        self, sessions: Sequence[ReportedSession], since: int, until: int, order: Sequence[str]
+    ) -> Counted:
+        """The counts alone; no text is read."""
+        return counted(sessions, Period(since, until, local_time.day_of), order)
 
     def _texts(self, shown: Sequence[Occurrence]) -> Mapping[Occurrence, Texts]:
         """What is shown of events, read again: each session once."""

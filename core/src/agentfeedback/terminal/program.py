@@ -46,11 +46,12 @@ class Program:
 
     `elsewhere` says by a command's name which distribution brings it; where that is not installed,
     the error names it with the command that `install` returns for it. With `whole_names` errors
-    begin with all words of the command, else with its first.
+    begin with all words of the command, else with its first. `bare` (`module:function`) is called for
+    a line without a word; where it returns None, and without it, that is help.
     """
 
     __slots__ = (
-        *("_at", "_commands", "_elsewhere", "_group", "_install", "_whole_names"),
+        *("_at", "_commands", "_elsewhere", "_group", "_install", "_whole_names", "_bare"),
         *("name", "version"),
     )
 
@@ -64,6 +65,7 @@ class Program:
         elsewhere: Mapping[str, str] | None = None,
         install: Callable[[str], str] = _pip_install,
         whole_names: bool = False,
+        bare: str = "",
     ) -> None:
         self.name = name
         self.version = version
@@ -72,6 +74,7 @@ class Program:
         self._elsewhere = elsewhere or {}
         self._install = install
         self._whole_names = whole_names
+        self._bare = bare
         self._at = ""
 
     def main(self, words: Sequence[str], before: Callable[[], None] | None = None) -> int:
@@ -92,7 +95,7 @@ class Program:
                 screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
                 return error.exit_status
         except BrokenPipeError:
-            _close_quietly()
+            screen.close_quietly()
             return PIPE_CLOSED
         except KeyboardInterrupt:
             return INTERRUPTED
@@ -158,6 +161,12 @@ class Program:
             return 0
         if words[:1] == ["help"] and len(words) > 1:
             words = [*words[1:], "--help"]
+        if not words and self._bare:
+            from agentfeedback.foundation.entry_points import load
+
+            status: int | None = load(self._bare)()
+            if status is not None:
+                return status
         if not words or words[0] in HELP:
             return self._overview(self.commands(), "")
         command, rest = self.find(words)
@@ -169,8 +178,8 @@ class Program:
         except HelpRequested as asked:
             return self._help(asked.command)
         own = any(each is command for each in table(self._commands))
-        status: int = _target(command, own=own)(parsed)
-        return status
+        returned: int = _target(command, own=own)(parsed)
+        return returned
 
     def _group_of(self, words: list[str]) -> int:
         """Show the group that a line names, or raise what is wrong with the line."""
@@ -313,16 +322,3 @@ def _add(commands: list[Command], command: Command) -> None:
         return
     places = [at for at, each in enumerate(commands) if _first(each) == _first(command)]
     commands.insert(places[-1] + 1 if places else len(commands), command)
-
-
-def _close_quietly() -> None:
-    # The reader went away; the interpreter's own flush at exit must not complain about it either.
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        except (
-            OSError,
-            ValueError,
-        ):  # a stream without a descriptor has nothing to flush into a pipe
-            continue

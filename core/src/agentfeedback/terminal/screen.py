@@ -152,6 +152,20 @@ def tell(text: str) -> None:
             _give_up(sys.stderr)
 
 
+def close_quietly() -> None:
+    """Put nothing in the place of what the streams wrote to."""
+    # The reader went away; the interpreter's own flush at exit must not complain about it either.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (
+            OSError,
+            ValueError,
+        ):  # a stream without a descriptor has nothing to flush into a pipe
+            continue
+
+
 def _give_up(stream: IO[str]) -> None:
     # What is left in the buffer would fail once more at exit, with a traceback.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
