@@ -233,6 +233,7 @@ def test_a_turn_s_end_closes_what_has_no_end(checkout: Any) -> None:
     checkout.send("Stop")
     [closed] = checkout.actions("finish")
     assert (closed["execution"], closed["cause"]) == ("incomplete", "completion_not_observed")
+    assert closed["verification"] == "unknown"
     checkout.send("SubagentStop", agent_id="a1")
     assert len(checkout.actions("finish")) == 2
     # The end comes all the same: its event is kept, the retained finish stays.

@@ -63,7 +63,7 @@ private spool. shared-conversation also sends them, redacted, to the Hub. Loweri
         "change-capture status",
         "show how capture of one checkout, or of all, is set",
         flags=(_ROOT, _JSON),
-        target=f"{_VIEWS}:run_status",
+        target="agentfeedback_change_capture.cli.status:run_status",
     ),
     Command(
         "change-capture unconfigure",
@@ -108,6 +108,20 @@ private spool. shared-conversation also sends them, redacted, to the Hub. Loweri
         ),
         hidden=True,
         target="agentfeedback_change_capture.cli.setup_views:run_hook",
+    ),
+    Command(
+        "demo",
+        "replay a made-up session into a temporary spool and show the account",
+        flags=(
+            Flag("capture-mode", "text", "what is kept (metadata-only)", "MODE", _MODES),
+            Flag("keep", "bool", "leave the temporary folder, and say where it is"),
+            _JSON,
+        ),
+        about="""Needs neither a checkout nor a Hub, and touches nothing but a temporary folder.
+
+ agentscm demo
+ agentscm demo --capture-mode shared-conversation""",
+        target="agentfeedback_change_capture.cli.demo:run_demo",
     ),
     Command(
         "client",

@@ -114,11 +114,6 @@ def result(
     return execution, "passed" if code == 0 else "failed", code
 
 
-def unobserved(rule: Mapping[str, str]) -> tuple[str, str]:
-    """Return execution and verification of a call whose ending was not observed."""
-    return "incomplete", "incomplete" if rule["kind"] == "verification" else "unknown"
-
-
 def _exit_code(members: Mapping[str, Any]) -> int | None:
     from agentfeedback.foundation.json_text import Number
 

@@ -68,21 +68,21 @@ def ended(
 
 
 def not_observed(
-    action_id: str, coverage: str, start_sha256: str | None, cause: str, at: int
+    action_id: str, rule: Mapping[str, str], start_sha256: str | None, cause: str, at: int
 ) -> dict[str, Any]:
-    """Return the finish of an action whose end nothing showed."""
+    """Return the finish of an action whose end nothing showed; only a rule that verifies had a check to miss."""
     return {
         "action_id": action_id,
         "assurance": ASSURANCE,
         "cause": cause,
-        "coverage": coverage,
+        "coverage": rule["coverage"],
         "drift": "unknown",
         "evidence": [],
         "execution": "incomplete",
         "finished_at": at,
         "freshness": "unknown",
         "start_sha256": start_sha256,
-        "verification": "incomplete",
+        "verification": "incomplete" if rule["kind"] == "verification" else "unknown",
     }
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agentfeedback_change_capture.spool.claims import Claims, Known
     from agentfeedback_change_capture.spool.plan import Plan
 
+#: What a managed run that did not start would have checked is not known.
+_MANAGED = {"kind": "verification", "coverage": "unknown"}
 _OPEN = (b'"closed":null', b'"post":null')
 
 
@@ -150,7 +152,7 @@ class Finishes:
         running = any(each is not None and each["action_id"] == action_id for each in attempts)
         if running or self._storage.has(layout.ACTIONS, start):
             return None
-        return actions.not_observed(action_id, "unknown", None, "managed_not_started", at)
+        return actions.not_observed(action_id, _MANAGED, None, "managed_not_started", at)
 
     def close_starts(self, observed: str, at: int, *, agent_id: str | None, most: int) -> int:
         """Close what a turn ended without, oldest first; return how many."""
@@ -183,9 +185,8 @@ class Finishes:
         closed = {**claim, "closed": "turn_end"}
         if start is not None:
             digest = actions.start_digest(claim, self._claims.origin)
-            coverage = start["rule"]["coverage"]
             finish = actions.not_observed(
-                start["action_id"], coverage, digest, "completion_not_observed", at
+                start["action_id"], start["rule"], digest, "completion_not_observed", at
             )
             closed["post"] = {
                 "capture_mode": claim["capture_mode"],
