@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from agentfeedback.reading.refs import valid_id
     from agentfeedback.reading.sink import Sink, Status, TroubleKind
     from agentfeedback.reading.sqlite.database import CHANGED, Snapshot, SqliteSnapshots, Stale
+    from agentfeedback.reading.sqlite.rows import SqliteLog
+    from agentfeedback.reading.text import TextLine, TextLog, text_lines
 
 _MODULES = {
     "AgentFeedbackError": "agentfeedback.foundation.errors",
@@ -62,7 +64,11 @@ _MODULES = {
     "Session": "agentfeedback.reading.reader",
     "Sink": "agentfeedback.reading.sink",
     "Snapshot": "agentfeedback.reading.sqlite.database",
+    "SqliteLog": "agentfeedback.reading.sqlite.rows",
     "SqliteSnapshots": "agentfeedback.reading.sqlite.database",
+    "TextLine": "agentfeedback.reading.text",
+    "TextLog": "agentfeedback.reading.text",
+    "text_lines": "agentfeedback.reading.text",
     "Stale": "agentfeedback.reading.sqlite.database",
     "Status": "agentfeedback.reading.sink",
     "TroubleKind": "agentfeedback.reading.sink",
@@ -104,10 +110,13 @@ __all__ = [
     "Session",
     "Sink",
     "Snapshot",
+    "SqliteLog",
     "SqliteSnapshots",
     "Stale",
     "Status",
     "StoreState",
+    "TextLine",
+    "TextLog",
     "TroubleKind",
     "UnreadableLog",
     "conform",
@@ -121,6 +130,7 @@ __all__ = [
     "open_regular",
     "reason_of",
     "small_file",
+    "text_lines",
     "times",
     "valid_id",
     "value",
