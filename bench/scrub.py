@@ -18,6 +18,7 @@ from agentfeedback.scrub import (
     SUBMIT,
     Scrubber,
     Table,
+    assigned,
     capture,
     fields,
     flags,
@@ -46,6 +47,24 @@ HOSTILE = {
     "token:": "token: ",
     "password spaces": "password" + " " * 50,
     'token":[': '"token":[',
+    "token=[": "token=[",
+    "token:[{": "token:[{'",
+    "token: |": "token: |\n",
+    "token: | deeper": "token: |\n ",
+    "token=a,b1": "token=a,b1,",
+    "token='a'+'b": "token='a'+'b",
+    "a'b1": "token=a'b1",
+    "a'b1'b1": "b1'b1",
+    "triple": 'token="""',
+    "typed": "token: str | ",
+    "typed x": "token str[",
+    "getset": "token { ",
+    "lists": "token=(\n'",
+    "pass:": "pass: 7 ",
+    "dsn:": "dsn: ",
+    "env name": "A_KEY_B_",
+    "numbered": "1:A_KEY=",
+    "marks": "> + - ",
     'token":"': '"token":"',
     'slash token":': '\\"token\\":\\"',
     "schemes": "a://",
@@ -103,7 +122,10 @@ _PLAIN = {
     (SUBMIT, "private_key"): "(?s:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?"
     r"(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z))",
     (SUBMIT, "url_credentials"): submit._URL,
-    (SUBMIT, "assignment"): submit._ASSIGNMENT,
+    (SUBMIT, "assignment"): assigned._ASSIGNED.pattern.decode("latin-1")
+    + r"[\"']?([^ \t\n\"'&,;]+)",
+    (SUBMIT, "field"): fields._FIELD.pattern.decode() + r"\\*\"((?:[^\"\\]|\\.)*)",
+    (SUBMIT, "flag_value"): flags._FLAG.pattern.decode() + r"([^ \t\n]+)",
     (SUBMIT, "authorization"): headers._AUTHORIZATION.pattern.decode() + r"([^\r\n]+)",
     (SUBMIT, "cookie"): headers._COOKIE.pattern.decode() + r"([^\r\n]+)",
     (CAPTURE, "url_password"): capture._URL,
@@ -119,6 +141,7 @@ def naive(table: Table) -> Callable[[str], str]:
     rules = [
         (re.compile(_PLAIN.get((table, rule.kind), rule.pattern), re.ASCII), rule)
         for rule in table.formats
+        if rule.pattern or (table, rule.kind) in _PLAIN
     ]
 
     def run(text: str) -> str:

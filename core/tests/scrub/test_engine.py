@@ -313,12 +313,12 @@ sys.path.insert(0, {bench!r})
 from scrub import HOSTILE
 from agentfeedback.scrub import CAPTURE, SUBMIT, Scrubber
 for unit in HOSTILE.values():
-    Scrubber({table}).text("x" + unit * (2**20 // len(unit)) + "x")
+    Scrubber({table}).text("x" + unit * (2**17 // len(unit)) + "x")
 """
 
 
 @pytest.mark.parametrize("table", ["SUBMIT", "CAPTURE"])
-def test_no_hostile_text_of_a_mebibyte_hangs(table: str) -> None:
-    """A guard and no measurement: a quadratic rule needs hours for what takes seconds."""
+def test_no_hostile_text_hangs(table: str) -> None:
+    """A guard and no measurement, which `bench/scrub_rates.py` makes: a quadratic rule needs hours."""
     code = _HANG.format(bench=str(ROOT / "bench"), table=table)
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=500)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)

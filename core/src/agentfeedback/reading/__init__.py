@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         conform,
         decoder,
         dumps,
-        last_line,
         lines_above,
         loads,
         value,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from agentfeedback.reading.refs import valid_id
     from agentfeedback.reading.sink import Sink, Status, TroubleKind
     from agentfeedback.reading.sqlite.database import CHANGED, Snapshot, SqliteSnapshots, Stale
-    from agentfeedback.reading.sqlite.rows import SqliteLog
-    from agentfeedback.reading.text import TextLine, TextLog, text_lines
 
 _MODULES = {
     "AgentFeedbackError": "agentfeedback.foundation.errors",
@@ -64,11 +61,7 @@ _MODULES = {
     "Session": "agentfeedback.reading.reader",
     "Sink": "agentfeedback.reading.sink",
     "Snapshot": "agentfeedback.reading.sqlite.database",
-    "SqliteLog": "agentfeedback.reading.sqlite.rows",
     "SqliteSnapshots": "agentfeedback.reading.sqlite.database",
-    "TextLine": "agentfeedback.reading.text",
-    "TextLog": "agentfeedback.reading.text",
-    "text_lines": "agentfeedback.reading.text",
     "Stale": "agentfeedback.reading.sqlite.database",
     "Status": "agentfeedback.reading.sink",
     "TroubleKind": "agentfeedback.reading.sink",
@@ -79,7 +72,6 @@ _MODULES = {
     "decoder": "agentfeedback.reading.record",
     "dumps": "agentfeedback.reading.record",
     "first_line": "agentfeedback.reading.log",
-    "last_line": "agentfeedback.reading.record",
     "lines_above": "agentfeedback.reading.record",
     "loads": "agentfeedback.reading.record",
     "open_regular": "agentfeedback.foundation.files",
@@ -110,13 +102,10 @@ __all__ = [
     "Session",
     "Sink",
     "Snapshot",
-    "SqliteLog",
     "SqliteSnapshots",
     "Stale",
     "Status",
     "StoreState",
-    "TextLine",
-    "TextLog",
     "TroubleKind",
     "UnreadableLog",
     "conform",
@@ -124,13 +113,11 @@ __all__ = [
     "decoder",
     "dumps",
     "first_line",
-    "last_line",
     "lines_above",
     "loads",
     "open_regular",
     "reason_of",
     "small_file",
-    "text_lines",
     "times",
     "valid_id",
     "value",

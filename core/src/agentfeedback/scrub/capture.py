@@ -24,7 +24,7 @@ from agentfeedback.scrub.formats import (
     edge,
 )
 from agentfeedback.scrub.keys import PRIVATE_KEY
-from agentfeedback.scrub.names import is_secret
+from agentfeedback.scrub.names import NEEDLES, is_secret
 from agentfeedback.scrub.urls import url_values
 
 # After `_` or `-` a token is recognised, after a letter or a digit not.
@@ -53,7 +53,7 @@ _SHAPES = (
     Format(
         "github_token",
         rf"gh{_edge('gh')}{GITHUB}|github_pat_{_edge('github_pat_')}{GITHUB_PAT}",
-        needles=("gh",),
+        needles=("gh", "github_pat_"),
         hint=rf"{_LB}(?:gh{GITHUB}|github_pat_{GITHUB_PAT})",
     ),
     _shape("gitlab_token", "gl", f"(?:pat|dt|rt|ptt|cbt|soat){GITLAB}"),
@@ -75,19 +75,6 @@ _URL = (
     r"[^ \t\n\r\f\v/@:\"']*+:([^ \t\n\r\f\v/\"']+)@"
 )
 _URL_HINT = r"://[^ \t\n\r\f\v/@:\"']*:[^ \t\n\r\f\v/\"']+@"
-_NAMED = (
-    "pass",
-    "pwd",
-    "token",
-    "secret",
-    "key",
-    "dsn",
-    "url",
-    "string",
-    "auth",
-    "cookie",
-    "credential",
-)
 
 CAPTURE = Table(
     formats=(
@@ -117,14 +104,14 @@ CAPTURE = Table(
         ),
         Format(
             "field",
-            needles=_NAMED,
+            needles=NEEDLES,
             find=fields,
             guard=left_alone,
             hint=FIELD_HINT,
         ),
         Format(
             "assignment",
-            needles=_NAMED,
+            needles=NEEDLES,
             find=assignments,
             guard=left_alone,
             hint=ASSIGNMENT_HINT,

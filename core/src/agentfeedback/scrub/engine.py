@@ -4,15 +4,13 @@ Most strings of a transcript hold no secret, so that pass is the cost that count
 """
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from agentfeedback.foundation.json_text import Number
 from agentfeedback.scrub import unseen
+from agentfeedback.scrub.compiled import Compiled, Rule, compile_table
 from agentfeedback.scrub.cuts import cut
-from agentfeedback.scrub.formats import LEFT, MARKER, Finder, Format, Guard, Span, Table
-from agentfeedback.scrub.needle import Found, Search, later, re2_search
+from agentfeedback.scrub.formats import MARKER, Format, Table
 
 _Tree = TypeVar("_Tree")
 
@@ -24,89 +22,11 @@ _OPEN = b"[REDACTED:"
 # Stands where something unseen was: no rule's names and values hold it, and no text keeps it.
 _BREAK = b"\x01"
 # The rest of a token that was whole before the break already.
-_TAIL = re.compile(rb"(\[REDACTED:[a-z_]+\])(?:\x01++[A-Za-z0-9_+/=.~-]++)+")
+_TAIL = re.compile(
+    rb"(\[REDACTED:[a-z_]+\])(?:[A-Za-z0-9_+/=.~-]{0,64}\x01++[A-Za-z0-9_+/=.~-]++)+"
+)
 # No kind is as long: how far before a position the marker around it can begin.
 _LONGEST_MARKER = 80
-
-
-class _Rule(NamedTuple):
-    marker: bytes
-    hint: Search
-    find: Finder
-    guard: Guard
-
-
-class _Compiled(NamedTuple):
-    any: Search
-    known: Search
-    unseen: Search
-    rules: tuple[_Rule, ...]
-    names: tuple[_Rule, ...]
-
-
-def _hint(rule: Format) -> str:
-    if rule.hint:
-        return rule.hint
-    return "(?i:" + "|".join(map(re.escape, rule.needles)) + ")" if rule.needles else ""
-
-
-def _union(hints: list[str]) -> str:
-    """Join hints; those of tokens share what stands before them, or the search has many states."""
-    tokens = [hint.removeprefix(LEFT) for hint in hints if hint.startswith(LEFT)]
-    joined = [hint for hint in hints if not hint.startswith(LEFT)]
-    if tokens:
-        joined.append(LEFT + "(?:" + "|".join(f"(?:{token})" for token in tokens) + ")")
-    return "|".join(f"(?:{hint})" for hint in joined)
-
-
-def _search(rule: Format) -> Search:
-    """Return the search of a rule's hint; a literal is looked for first, which costs far less."""
-    search = later(_hint(rule))
-    if not rule.literals:
-        return search
-    literals = rule.literals
-
-    def find(buf: bytes, pos: int = 0) -> Found | None:
-        return search(buf, pos) if any(literal in buf for literal in literals) else None
-
-    return find
-
-
-def _finder(rule: Format) -> Finder:
-    if rule.find:
-        return rule.find
-    pattern = rule.pattern.encode()
-    groups = rule.value
-
-    def find(buf: bytes) -> Iterator[Span]:
-        for match in re.compile(pattern).finditer(buf):
-            for group in groups:
-                start, end = match.span(group)
-                if start >= 0:
-                    yield start, end, b""
-                    break
-
-    return find
-
-
-@lru_cache(maxsize=16)
-def _compile(table: Table, extra: tuple[Format, ...]) -> _Compiled:
-    formats = table.formats + extra
-    for rule in extra:  # one that is not a pattern fails here, where its plugin is named
-        re.compile(rule.pattern.encode())
-    rules = tuple(
-        _Rule(f"[REDACTED:{rule.kind}]".encode(), _search(rule), _finder(rule), rule.guard)
-        for rule in formats
-    )
-    hints = [_hint(rule) for rule in formats]
-    # Only this one is needed for a text without a secret.
-    union = re2_search(_union([*hints, unseen.HINT]))
-    names = tuple(
-        compiled
-        for compiled, rule in zip(rules, formats, strict=True)
-        if rule.kind in table.names or rule in extra
-    )
-    return _Compiled(union, later(_union(hints)), later(unseen.HINT), rules, names)
 
 
 def _whole_characters(buf: bytes, start: int, end: int) -> tuple[int, int]:
@@ -132,6 +52,10 @@ def _encode(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # unpaired surrogates of JSON escapes stay as they are
         return text.encode("utf-8", "surrogatepass")
+
+
+def _decode(buf: bytes) -> str:
+    return buf.decode("utf-8", "surrogatepass")
 
 
 def _collect(obj: Any, depth: int, strings: list[str], names: bool) -> None:
@@ -161,10 +85,10 @@ class Scrubber:
         """Replacements made so far."""
         self._table = table
         self._extra = tuple(extra)
-        self._compiled: _Compiled | None = None
+        self._compiled: Compiled | None = None
 
-    def _ready(self) -> _Compiled:
-        self._compiled = _compile(self._table, self._extra)
+    def _ready(self) -> Compiled:
+        self._compiled = compile_table(self._table, self._extra)
         return self._compiled
 
     def text(self, text: str) -> str:
@@ -173,38 +97,44 @@ class Scrubber:
         buf = _encode(text)
         if compiled.any(buf) is None:
             return text
+        count = self.count
         scrubbed = self._settle(buf, compiled.rules, text) if compiled.known(buf) else text
         if compiled.unseen(buf) is None:
             return scrubbed
-        return self._seen(_encode(scrubbed), compiled, scrubbed)
+        found, self.count = self.count, count
+        seen = self._seen(buf, compiled, text)
+        # What hides the same keeps the text as it is.
+        if seen is text or (
+            scrubbed is not text and unseen.without(_encode(scrubbed)) == _encode(seen)
+        ):
+            self.count = found
+            return scrubbed
+        return seen
 
-    def _seen(self, buf: bytes, compiled: _Compiled, text: str) -> str:
+    def _seen(self, buf: bytes, compiled: Compiled, text: str) -> str:
         """Scrub a text as it is seen; only where that finds a secret what is not seen is left out.
 
-        First with a break in its place, since a terminal escape ends in a letter that would make a
-        token part of a longer word, then with nothing in its place.
+        Tokens are looked for with a break in its place first, since a terminal escape ends in a letter
+        that would make a token part of a longer word, then everything with nothing in its place.
         """
-        count, rules = self.count, compiled.rules
-        plain = unseen.without(buf)
-        marked = _OPEN in buf
-        broken = unseen.without(buf, _BREAK)
+        count = self.count
+        plain, broken = unseen.without(buf), unseen.without(buf, _BREAK)
         if plain is not None and broken is not None:
-            if not (marked or compiled.known(plain) or compiled.known(broken)):
+            if not (_OPEN in buf or compiled.known(plain) or compiled.known(broken)):
                 return text
-            seen = self._settle(broken, rules, "") or broken.decode("utf-8", "surrogatepass")
+            seen = self._settle(broken, compiled.tokens, "") or _decode(broken)
             buf, tails = _TAIL.subn(rb"\1", _encode(seen))
             self.count += tails
             buf = buf.replace(_BREAK, b"")
-            scrubbed = self._settle(buf, rules, "") or buf.decode("utf-8", "surrogatepass")
+            scrubbed = self._settle(buf, compiled.rules, "") or _decode(buf)
             if self.count == count:
                 return text
-            broken = unseen.without(_encode(scrubbed))
-            if broken == _encode(scrubbed):
+            if unseen.without(_encode(scrubbed)) == _encode(scrubbed):
                 return scrubbed
         # Made to be taken apart again and again: there is nothing in it that could be shown.
         return self._marker()
 
-    def _settle(self, buf: bytes, rules: tuple[_Rule, ...], text: str) -> str:
+    def _settle(self, buf: bytes, rules: tuple[Rule, ...], text: str) -> str:
         """Apply the rules until nothing changes, which makes idempotence a property of the engine.
 
         A second round finds something only where a replaced secret stood glued to another one.
@@ -212,16 +142,21 @@ class Scrubber:
         first = buf
         for _ in range(_ROUNDS):
             before = buf
+            small = buf.lower()
             for rule in rules:
+                if rule.needles and not any(needle in small for needle in rule.needles):
+                    continue
                 if rule.hint(buf) is not None:
-                    buf = self._apply(rule, buf)
+                    changed = self._apply(rule, buf)
+                    if changed is not buf:
+                        buf, small = changed, changed.lower()
             if buf is before:
                 break
         else:
             buf = f"[REDACTED:{self._table.fallback}]".encode()
-        return text if buf is first else buf.decode("utf-8", "surrogatepass")
+        return text if buf is first else _decode(buf)
 
-    def _apply(self, rule: _Rule, buf: bytes) -> bytes:
+    def _apply(self, rule: Rule, buf: bytes) -> bytes:
         pieces: list[bytes] = []
         pos = 0
         for start, end, quote in rule.find(buf):
@@ -277,10 +212,19 @@ class Scrubber:
             return self._walk(value, depth, dirty)
         if isinstance(value, str):
             buf = _encode(value)
-            return value if table.guard(buf, 0, len(buf)) else self._marker()
+            left = table.guard(buf, 0, len(buf)) or (table.keeps and table.keeps(name, buf))
+            return self._walk(value, depth, dirty) if left else self._marker()
         number = isinstance(value, int | float | Number) and not isinstance(value, bool)
         if table.whole and (number or (isinstance(value, dict | list | tuple) and value)):
             return self._marker()
+        if table.inside and depth < MAX_DEPTH:
+            if isinstance(value, dict):
+                return {
+                    key: self._member(name, item, depth + 1, dirty) for key, item in value.items()
+                }
+            if isinstance(value, list | tuple):
+                items = [self._member(name, item, depth + 1, dirty) for item in value]
+                return items if isinstance(value, list) else tuple(items)
         return self._walk(value, depth, dirty)
 
     def _name(self, name: Any, taken: dict[Any, Any]) -> Any:

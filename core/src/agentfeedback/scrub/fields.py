@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agentfeedback.scrub.formats import MARKER, WS, Span
 from agentfeedback.scrub.names import LONGEST_END, NAME_END, NAME_END_HINT, is_part, name_start
-from agentfeedback.scrub.needle import next_start
+from agentfeedback.scrub.needle import next_start, pattern
 from agentfeedback.scrub.quoted import (
     ESCAPED,
     OPENING,
@@ -19,7 +19,7 @@ from agentfeedback.scrub.quoted import (
     slashes,
 )
 
-_LEFT_ALONE = re.compile(
+_LEFT_ALONE = pattern(
     rb"(?i:true|false|null|none)|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}|%[A-Z_][A-Z0-9_]*%"
     rb"|<[^<>\n]*>|\*{3,}|[\[{(]+"
 )
@@ -36,11 +36,11 @@ def left_alone(buf: bytes, start: int, end: int) -> bool:
 
 # --- 17 field ---------------------------------------------------------------------------------
 
-_FIELD = re.compile(rf"(?i:{NAME_END})[-_. ]*+(?P<slashes>\\{{0,7}}+)\"{WS}*+:{WS}*+".encode())
+_FIELD = pattern(rf"(?i:{NAME_END})[-_. ]*+(?P<slashes>\\{{0,7}}+)\"{WS}*+:{WS}*+".encode())
 FIELD_HINT = rf"(?i:{NAME_END_HINT})[-_. ]*\\*\"{WS}*:{WS}*[^ \t\n\r\f\vtfn]"
 _next_field = next_start(FIELD_HINT)
-_NUMBER = re.compile(rb"-?[0-9][0-9.eE+-]*")
-_EMPTY = re.compile(rb"\[[ \t\r\n]*+\]|\{[ \t\r\n]*+\}")
+_NUMBER = pattern(rb"-?[0-9][0-9.eE+-]*")
+_EMPTY = pattern(rb"\[[ \t\r\n]*+\]|\{[ \t\r\n]*+\}")
 
 
 def fields(buf: bytes) -> Iterator[Span]:
@@ -78,19 +78,19 @@ def fields(buf: bytes) -> Iterator[Span]:
 # --- 18 assignment ----------------------------------------------------------------------------
 
 # `::` is a path of a language and no assignment; `==` compares with what may be the secret.
-_ASSIGNED = re.compile(
+_ASSIGNED = pattern(
     rf"(?i:{NAME_END})[-_.]*+(?:\\{{0,7}}+[\"'])?{WS}*+"
     rf"(?P<sep>=>|={{1,3}}|:=?(?!:)){WS}*+".encode()
 )
 ASSIGNMENT_HINT = rf"(?i:{NAME_END_HINT})[-_.]*(?:\\*[\"'])?{WS}*(?:=|:){WS}*[^ \t\n\r\f\v,;&)\]}}]"
 _next_assignment = next_start(ASSIGNMENT_HINT)
 # A marker or `${NAME}` in a value counts as one character: its bracket does not end the value.
-_UNQUOTED = re.compile(
+_UNQUOTED = pattern(
     rb"<[^<>\n]*>|(?:[^ \t\n\r\f\v\"',;&)\]}\\\[$]|\[REDACTED:[a-z_]+\]|\$\{[A-Z_][A-Z0-9_]*\}|[\[$]"
     rb"|\\++(?![\"'\\]))++"
 )
 # `Basic abc`, `Digest abc`: the scheme goes with its value.
-_SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]++(?=[^ \t\n\r\f\v])")
+_SCHEME = pattern(rb"[A-Za-z][A-Za-z0-9-]*[ \t]++(?=[^ \t\n\r\f\v])")
 
 
 def _value(buf: bytes, match: re.Match[bytes]) -> tuple[int, int, int] | None:

@@ -5,26 +5,26 @@ from collections.abc import Iterator
 
 from agentfeedback.scrub.formats import ESCAPES, Span, edge
 from agentfeedback.scrub.names import NAME_END, NAME_END_HINT, is_part, name_start
-from agentfeedback.scrub.needle import next_start
+from agentfeedback.scrub.needle import next_start, pattern
 from agentfeedback.scrub.quoted import quoted_value, word_end
 
-_FLAG = re.compile(rf"(?i:{NAME_END})[-_.]*+(?:=|[ \t]++)(?![ \t-])".encode())
+_FLAG = pattern(rf"(?i:{NAME_END})[-_.]*+(?:=|[ \t]++)(?![ \t-])".encode())
 
 # A command goes on after `\` and a line break; `&` alone can stand in the URL of a call.
 _next_flag = next_start(rf"(?i:{NAME_END_HINT})[-_.]*(?:=|[ \t]+)[^ \t-]")
 _WORD = "[A-Za-z0-9_]"
-_CURL = re.compile(rf"curl{edge('curl', _WORD, ESCAPES)}(?!{_WORD})".encode())
-_CURL_END = re.compile(rb"(?<!\\)\r?\n|[;|]|&&")
-_USER = re.compile(
+_CURL = pattern(rf"curl{edge('curl', _WORD, ESCAPES)}(?!{_WORD})".encode())
+_CURL_END = pattern(rb"(?<!\\)\r?\n|[;|]|&&")
+_USER = pattern(
     rb"[ \t\n\"'](?:-[A-Za-z]{0,8}u[ \t]*+|--(?:proxy-)?user(?:=|[ \t]++))"
     rb"(\\{0,7}[\"'])?([^ \t\n\r\f\v:\"'\\]*+):"
 )
-_MYSQL = re.compile(
+_MYSQL = pattern(
     rf"m(?:ysql|ariadb)(?:(?<=mysql){edge('mysql', _WORD, ESCAPES)}(?:dump|admin)?"
     rf"|(?<=mariadb){edge('mariadb', _WORD, ESCAPES)})(?!{_WORD})".encode()
 )
-_MYSQL_END = re.compile(rb"(?<!\\)\r?\n|[;|&]")
-_PASSWORD = re.compile(rb"[ \t\n]-p(?=[^ \t\n\r\f\v])")
+_MYSQL_END = pattern(rb"(?<!\\)\r?\n|[;|&]")
+_PASSWORD = pattern(rb"[ \t\n]-p(?=[^ \t\n\r\f\v])")
 
 HINT = (
     rf"(?i:--[A-Z0-9_.-]*{NAME_END_HINT})[-_.]*(?:=|[ \t]+)[^- \t\n\r\f\v]"

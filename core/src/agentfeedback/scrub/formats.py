@@ -31,8 +31,8 @@ class Format(NamedTuple):
     one the rule does not run. `value` are the groups of which the one that took part is replaced;
     0 is the whole match. `guard(text, start, end)` says that this value is left alone.
 
-    The core's own rules also have `hint`, a stricter needle in RE2 syntax, `find`, a function in
-    the place of the pattern, and `literals`, needles as they are written.
+    The core's own rules also have `hint`, a stricter needle in RE2 syntax, and `find`, a function in
+    the place of the pattern.
     """
 
     kind: str
@@ -42,15 +42,16 @@ class Format(NamedTuple):
     guard: Guard = never
     hint: str = ""
     find: Finder | None = None
-    literals: tuple[bytes, ...] = ()
 
 
 class Table(NamedTuple):
     """The rules in the order of their application, and what object trees need beside them.
 
     `member(name)` says that the value under this member name is secret, `guard` that such a value
-    is left alone, `whole` that numbers, objects and lists are replaced too. `names` are the kinds
-    that are also looked for in member names; a refused value becomes a marker of kind `fallback`.
+    is left alone, `keeps(name, value)` that it is under this name; `whole` that numbers, objects and
+    lists are replaced too, `inside` that every string in such an object or list is. `names` are the
+    kinds that are also looked for in member names; a refused value becomes a marker of kind
+    `fallback`.
     """
 
     formats: tuple[Format, ...]
@@ -59,6 +60,8 @@ class Table(NamedTuple):
     fallback: str
     whole: bool = False
     names: frozenset[str] = frozenset()
+    keeps: Callable[[str, bytes], bool] | None = None
+    inside: bool = False
 
 
 ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}")

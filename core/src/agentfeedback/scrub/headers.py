@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from agentfeedback.scrub.flags import curl_commands
 from agentfeedback.scrub.formats import LEFT, MARKER, Span
-from agentfeedback.scrub.needle import next_start
+from agentfeedback.scrub.needle import next_start, pattern
 from agentfeedback.scrub.quoted import ESCAPED, LINE, OPENING, closing, rest_end, slashes, word_end
 
 _BEHIND = r"\\{0,7}[\"']?[ \t]*"
@@ -14,11 +14,11 @@ COOKIE_HINT = rf"(?i:cookie2?){_BEHIND}:|[ \t\n\"'](?:-b|--cookie)[^\r\n]*="
 _next_authorization = next_start(AUTHORIZATION_HINT)
 _next_cookie = next_start(rf"(?i:cookie2?){_BEHIND}:")
 _SEPARATOR = r"(?P<quote>\\{0,7}[\"'])?[ \t]*+(?:=>|%s)[ \t]*+"
-_AUTHORIZATION = re.compile(b"(?i:authorization)" + (_SEPARATOR % "[:=]").encode())
-_COOKIE = re.compile(b"(?i:cookie2?)" + (_SEPARATOR % ":").replace("=>|", "").encode())
-_PROXY = re.compile(rb"(?i)(?:proxy-|x-)\Z")
-_SET = re.compile(rb"(?i)set-\Z")
-_LEFT = re.compile(f"{LEFT}\\Z".encode())
+_AUTHORIZATION = pattern(b"(?i:authorization)" + (_SEPARATOR % "[:=]").encode())
+_COOKIE = pattern(b"(?i:cookie2?)" + (_SEPARATOR % ":").replace("=>|", "").encode())
+_PROXY = pattern(rb"(?i)(?:proxy-|x-)\Z")
+_SET = pattern(rb"(?i)set-\Z")
+_LEFT = pattern(f"{LEFT}\\Z".encode())
 _BEFORE = 16
 
 _SCHEME = (  # compiled when it is first needed, since it is long
@@ -26,14 +26,14 @@ _SCHEME = (  # compiled when it is first needed, since it is long
     rb"|DPoP|HOBA|Mutual|SCRAM-SHA-1|SCRAM-SHA-256|SharedKey|SharedAccessSignature|GoogleLogin"
     rb"|Snowflake|Private-Token|JWT|Bot|Discogs|Signature|vapid|SSWS)[ \t]++"
 )
-_WORD = re.compile(rb"[^ \t]++")
-_TWO_WORDS = re.compile(rb"[^ \t]++(?:[ \t]++[^ \t]++)?")
-_LAST_WORD = re.compile(rb"[^ \t]++[ \t]++([^ \t]++)")
-_STRONG = re.compile(rb"(?=.*?(?:[0-9+/=]|[a-z].*[A-Z]|[A-Z].*[a-z])).{8,}", re.DOTALL)
-_CALL = re.compile(rb"[A-Za-z_][A-Za-z0-9_.]*\(")
-_PAIR = re.compile(rb"[^ \t=;,\"']=")
-_PREFIX = re.compile(rb"[bfruBFRU]{1,2}(?=\\{0,7}[\"'])")
-_COOKIES = re.compile(rb"[ \t\n\"'](?:-b[ \t]*+|--cookie(?:=|[ \t]++))")
+_WORD = pattern(rb"[^ \t]++")
+_TWO_WORDS = pattern(rb"[^ \t]++(?:[ \t]++[^ \t]++)?")
+_LAST_WORD = pattern(rb"[^ \t]++[ \t]++([^ \t]++)")
+_STRONG = pattern(rb"(?=.*?(?:[0-9+/=]|[a-z].*[A-Z]|[A-Z].*[a-z])).{8,}", re.DOTALL)
+_CALL = pattern(rb"[A-Za-z_][A-Za-z0-9_.]*\(")
+_PAIR = pattern(rb"[^ \t=;,\"']=")
+_PREFIX = pattern(rb"[bfruBFRU]{1,2}(?=\\{0,7}[\"'])")
+_COOKIES = pattern(rb"[ \t\n\"'](?:-b[ \t]*+|--cookie(?:=|[ \t]++))")
 # A word longer than this is strong or is not by its beginning.
 _LOOKED_AT = 512
 

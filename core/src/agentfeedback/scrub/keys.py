@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from agentfeedback.scrub.formats import Format, Span
+from agentfeedback.scrub.needle import pattern
 
 _OPENERS = (
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
@@ -26,19 +27,19 @@ _MOST_BYTES = 16_384
 
 _BREAK = rb"(?:\r\n|[\r\n]|\\+r\\+n|\\+[nr])"
 _next_break = re.compile(_BREAK).search
-_SAME_LINE = re.compile(
+_SAME_LINE = pattern(
     rb"(?:[ \t]*+[A-Za-z0-9+/=]{16,}+)*+(?:[ \t]*+[A-Za-z0-9+/=]++(?=[ \t]*+(?:"
     + _BREAK
     + rb"|\Z)))?"
 )
-_LINE_END = re.compile(rb"[ \t]*+(?:" + _BREAK + rb"|\Z)")
+_LINE_END = pattern(rb"[ \t]*+(?:" + _BREAK + rb"|\Z)")
 # Line numbers, diff marks and quotation marks that tools put before a line.
 _PREFIX = rb"[ \t>+|-]*+(?:[0-9]{1,6}(?:\xe2\x86\x92|[\t:|])[ \t>+|-]*+)?"
 _HEADER = (
     rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject|Encryption"
     rb"|Public-Lines|Private-Lines|Key-Derivation|Argon2-[A-Za-z]+):[^\r\n\\]{0,160}"
 )
-_KEY_LINE = re.compile(
+_KEY_LINE = pattern(
     _PREFIX
     + rb"(?:"
     + _HEADER
@@ -48,7 +49,7 @@ _KEY_LINE = re.compile(
 )
 # The last line of a key that a quote or words of the text around it follow.
 _RUN = rb"[A-Za-z0-9+/=_-]"
-_LAST_LINE = re.compile(
+_LAST_LINE = pattern(
     _PREFIX + rb"(?:%(run)s{1,128}+(?=\\*[\"'])|(?=%(run)s{0,127}[0-9])(?=%(run)s{0,127}[A-Z])"
     rb"(?=%(run)s{0,127}[a-z])%(run)s{8,128}+)" % {b"run": _RUN}
 )

@@ -40,6 +40,12 @@ NAME_END = rf"(?:{_WORDS}|(?P<part>pass|pwd|auth))"
 """Where a secret name ends, any case; a match of group `part` needs `is_part` too."""
 NAME_END_HINT = rf"(?:{_WORDS}|pass|pwd|auth)"
 
+NEEDLES = (
+    *("pass", "pwd", "token", "secret", "key", "dsn", "url", "string", "auth", "cookie"),
+    "credential",
+)
+"""One of these is in every secret name."""
+
 LONGEST_NAME = 128
 LONGEST_END = 40
 """No ending is longer, with the separators and the quote after it."""

@@ -3,9 +3,10 @@
 RE2 has no look-around and no possessive repeats, so it finds where a rule may match; `re` decides.
 """
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 
 class Found(Protocol):
@@ -48,3 +49,22 @@ def next_start(pattern: str) -> Callable[[bytes, int], int]:
         return found.start() if found else -1
 
     return find
+
+
+class _Later:
+    """A pattern that is compiled when it is first used; from then on its methods are the compiled one's."""
+
+    def __init__(self, source: bytes, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self._source, self._flags)
+        self.match, self.search = compiled.match, compiled.search
+        self.fullmatch, self.finditer = compiled.fullmatch, compiled.finditer
+        return getattr(compiled, name)
+
+
+def pattern(source: bytes | str, flags: int = 0) -> re.Pattern[bytes]:
+    """Return a pattern of `re` that is compiled when a text first needs it."""
+    source = source.encode() if isinstance(source, str) else source
+    return cast("re.Pattern[bytes]", _Later(source, flags))

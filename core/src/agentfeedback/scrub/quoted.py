@@ -7,9 +7,11 @@ each byte a bounded number of times.
 
 import re
 
+from agentfeedback.scrub.needle import pattern
+
 _BACKSLASH = 0x5C
 
-OPENING = re.compile(rb"(\\{0,7})([\"'])")
+OPENING = pattern(rb"(\\{0,7})([\"'])")
 
 
 def slashes(buf: bytes, start: int, quote: int) -> int:
@@ -23,7 +25,7 @@ def slashes(buf: bytes, start: int, quote: int) -> int:
 # What can end a text: its quote alone, or the line too, or the line also where it is escaped.
 ANY, LINE, ESCAPED = 0, 1, 2
 _STOPS = {
-    (quote, line): re.compile(quote + stop)
+    (quote, line): pattern(quote + stop)
     for quote in (b'"', b"'")
     for line, stop in ((ANY, b""), (LINE, b"|[\r\n]"), (ESCAPED, b"|[\r\n]|\\\\[nr]"))
 }
@@ -50,7 +52,7 @@ def closing(buf: bytes, start: int, depth: int, quote: bytes = b'"', line: int =
     return len(buf)
 
 
-_BRACKETS = re.compile(rb"[\"\[{\]}]")
+_BRACKETS = pattern(rb"[\"\[{\]}]")
 
 
 def bracket_end(buf: bytes, start: int, depth: int) -> int:
@@ -77,9 +79,9 @@ def bracket_end(buf: bytes, start: int, depth: int) -> int:
 
 
 # A quote that looks like the end of a text and not like one inside of it.
-_WORD_END = re.compile(rb"[ \t\n\r\f\v]|(?<!\\)\\*+[\"'](?=[ \t\n\r\f\v,;:)\]}\\]|\Z)")
+_WORD_END = pattern(rb"[ \t\n\r\f\v]|(?<!\\)\\*+[\"'](?=[ \t\n\r\f\v,;:)\]}\\]|\Z)")
 _LINE_END = rb"[\r\n]|(?<!\\)\\++[nr]"
-_REST_END = re.compile(_LINE_END + rb"|(?<!\\)\\*+[\"'](?=[ \t\r\n]*+(?:[,)\]}\\]|\Z))")
+_REST_END = pattern(_LINE_END + rb"|(?<!\\)\\*+[\"'](?=[ \t\r\n]*+(?:[,)\]}\\]|\Z))")
 
 
 def _end(pattern: re.Pattern[bytes], buf: bytes, start: int) -> int:
@@ -97,10 +99,8 @@ def rest_end(buf: bytes, start: int) -> int:
     return _end(_REST_END, buf, start)
 
 
-# What stands behind a text in JSON or in code: the quote before it does not open one.
-_BEHIND = re.compile(
-    rb"[ \t\r\n]*+(?:,[ \t\r\n]*+\\*+[\"'{\[]|[)\]}][ \t\r\n,;)\]}\"'\\]|[)\]}]?\Z)"
-)
+BEHIND = pattern(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+\\*+[\"'{\[]|[)\]}][ \t\r\n,;)\]}\"'\\]|[)\]}]?\Z)")
+"""What stands behind a text in JSON or in code: the quote before it does not open one."""
 
 
 def quoted_value(buf: bytes, start: int) -> tuple[int, int, int] | None:
@@ -112,7 +112,7 @@ def quoted_value(buf: bytes, start: int) -> tuple[int, int, int] | None:
     if opening is None:
         return None
     begin = opening.end()
-    if _BEHIND.match(buf, begin):
+    if BEHIND.match(buf, begin):
         return begin, begin, begin
     depth = opening.end(1) - opening.start(1)
     end = closing(buf, begin, depth, opening.group(2), LINE)

@@ -57,7 +57,7 @@ def shape(
         f"{LEFT}({body})",
         value=(1,),
         hint=hint,
-        literals=tuple(literal.encode() for literal in literals),
+        needles=literals,
         find=_tokens(hint, body),
         guard=guard,
     )

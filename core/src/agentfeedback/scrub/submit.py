@@ -3,10 +3,12 @@
 The first rule that takes a text names it, so a rule of a vendor stands before one of a name.
 """
 
-import re
-from collections.abc import Iterator
-
-from agentfeedback.scrub.formats import BEARER, ESCAPES, LEFT, WS, Format, Span, Table, edge
+from agentfeedback.scrub import assigned, literals
+from agentfeedback.scrub.beside import BESIDE
+from agentfeedback.scrub.commands import COMMANDS
+from agentfeedback.scrub.flags import HINT as FLAG_HINT
+from agentfeedback.scrub.flags import flags
+from agentfeedback.scrub.formats import BEARER, ESCAPES, LEFT, WS, Finder, Format, Table, edge
 from agentfeedback.scrub.headers import (
     AUTHORIZATION_HINT,
     COOKIE_HINT,
@@ -14,30 +16,12 @@ from agentfeedback.scrub.headers import (
     cookies,
 )
 from agentfeedback.scrub.keys import PRIVATE_KEY
-from agentfeedback.scrub.needle import next_start
-from agentfeedback.scrub.quoted import closing
+from agentfeedback.scrub.names import NEEDLES, is_secret
+from agentfeedback.scrub.needle import pattern
 from agentfeedback.scrub.shapes import FIRST, MORE
 from agentfeedback.scrub.urls import url_values
 
-_MARKER_OR_VARIABLE = re.compile(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")
-
-# Only what the value follows matters: a name may have anything before its secret word.
-_NAME = "(?:password|passwd|(?:client_)?secret|(?:auth_)?token|api[_-]?key|access_key|private_key)"
-_ASSIGNED = rf"(?i:{_NAME})[\"']?{WS}*+[:=]{WS}*+"
-_ASSIGNMENT = rf"{_ASSIGNED}(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))"
-_ASSIGNMENT_HINT = rf"(?i:{_NAME})[\"']?{WS}*[:=]{WS}*[^ \t\n\r\f\v&,;]"
-_next_assignment = next_start(_ASSIGNMENT_HINT)
-_ESCAPED_HINT = rf"(?i:{_NAME})\\{{1,7}}\"{WS}*[:=]{WS}*\\{{1,7}}\""
-_ESCAPED = re.compile(
-    rf"(?i:{_NAME})\\{{1,7}}\"{WS}*+[:=]{WS}*+(\\{{1,7}})\"".encode(),
-)
-_MEMBER = rf"[A-Za-z0-9_.-]*(?i:{_NAME})"
-
-# A cheap question first: every member of every event is asked.
-_ENDINGS = ("password", "passwd", "secret", "token", "key")
-
-# Longer than any secret word with the separators after it.
-_TAIL = 24
+_MARKER_OR_VARIABLE = pattern(rb"\[REDACTED:[a-z_]+\]|\$\{?[A-Z_][A-Z0-9_]*\}?")
 
 
 def left_alone(buf: bytes, start: int, end: int) -> bool:
@@ -45,7 +29,7 @@ def left_alone(buf: bytes, start: int, end: int) -> bool:
     return start == end or _MARKER_OR_VARIABLE.fullmatch(buf, start, end) is not None
 
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     rb"<[A-Za-z _.-]++>|\$?\{{1,2}[A-Za-z_][A-Za-z0-9_.]*\}{1,2}|\*{3,}|\.{3}|\xe2\x80\xa6"
 )
 
@@ -55,47 +39,17 @@ def placeholder(buf: bytes, start: int, end: int) -> bool:
     return left_alone(buf, start, end) or _PLACEHOLDER.fullmatch(buf, start, end) is not None
 
 
-def _assignments(buf: bytes) -> Iterator[Span]:
-    """Values of rule 14.
-
-    The search goes on a little before the end of a value, because that end can be the name of the
-    next one (`secret:` and `password: x` on two lines) whose value would be passed over.
-    """
-    match_at = re.compile(_ASSIGNMENT.encode()).match
-    pos = last = 0
-    while (at := _next_assignment(buf, pos)) >= 0:
-        pos = at + 1
-        match = match_at(buf, at)
-        if match is None:
-            continue
-        start, end = match.span(match.lastindex or 0)
-        if start >= last:
-            yield start, end, b""
-            last = match.end()
-        pos = max(pos, last - _TAIL)
-
-
-def _is_member(name: str) -> bool:
-    return name.lower().endswith(_ENDINGS) and bool(re.fullmatch(_MEMBER, name, re.ASCII))
-
-
-def _escaped_assignments(buf: bytes) -> Iterator[Span]:
-    """Values of rule 14 where name and value are quoted inside a text that is escaped JSON itself.
-
-    A rule for plain text stops at the backslash; a log that holds a log would show the value.
-    """
-    pos = 0
-    while match := _ESCAPED.search(buf, pos):
-        pos = closing(buf, match.end(), len(match[1]))
-        yield match.end(), pos, b""
-
-
 _ENV_WORD = "(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH|PRIVATE)"
+# What shells, diffs and other tools put before a line; a line break may be an escaped one.
+_LINE_START = (
+    r"(?:(?m:^)|\\n)[ \t>+|-]*(?:[0-9]{1,6}(?:\xe2\x86\x92|[\t:|])[ \t>+|-]*)?"
+    r"(?:(?:export|set|setx|ENV|ARG|declare|typeset|readonly|local)(?: -[A-Za-z]+)?[ \t]+|\$(?i:env):)?"
+)
 # The look-ahead finds the `=` once; without it every segment would look for it again.
 _ENV_LINE = (
-    r"(?m:^)(?:export )?(?=[A-Z][A-Z0-9_]*+=)"
-    rf"(?:[A-Z0-9]*+_)*?[A-Z0-9]*{_ENV_WORD}(?:_[A-Z0-9_]*+)?="
-    r"(?:\"([^\"\r\n]*)\"|'([^'\r\n]*)'|([^\r\n]+))"
+    _LINE_START + r"(?=[A-Z][A-Z0-9_]*+=)"
+    rf"(?:[A-Z0-9]*+_)*?[A-Z0-9]*{_ENV_WORD}(?:_[A-Z0-9_]*+)?={{1,3}}(?!=)"
+    r"(?:\"((?:[^\"\\\r\n]|\\[^\r\n])*)\"|'((?:[^'\\\r\n]|\\[^\r\n])*)'|([^\r\n]+))"
 )
 
 _SECRET_KEY = r"secret[ _-]?(?:access[ _-]?)?key(?: \[[^\]\r\n]{0,32}\])?"
@@ -165,9 +119,18 @@ NAMED_KEYS = (
 # One attempt for each run of scheme characters: the first letter at a word boundary, or none.
 _URL = (
     r"(?<![A-Za-z0-9+.-])(?>(?<!_)(?=[A-Za-z])|[A-Za-z0-9+.-]*?[+.-](?=[A-Za-z]))"
-    r"[A-Za-z0-9+.-]*+://([^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+)@"
+    r"[A-Za-z0-9+.-]*+://"
+    r"(?::([^ \t\n\r\f\v/]+)|([^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+)"
+    # A user alone that looks like a token.
+    r"|((?=[a-zA-Z_-]*[0-9])(?=[A-Z0-9_-]*[a-z])(?=[a-z0-9_-]*[A-Z])[A-Za-z0-9_-]{12,}"
+    r"|(?=[a-z_-]*[0-9])[a-z0-9_-]{20,}))@"
 )
-_URL_HINT = r"://[^ \t\n\r\f\v/@:]+:[^ \t\n\r\f\v/]+@"
+_URL_HINT = r"://(?:[^ \t\n\r\f\v/@:]*:[^ \t\n\r\f\v/]+|[A-Za-z0-9_-]{12,})@"
+
+
+def _named_rule(kind: str, find: Finder) -> Format:
+    return Format(kind, needles=NEEDLES, find=find, guard=literals.left_alone, hint=assigned.HINT)
+
 
 SUBMIT = Table(
     formats=(
@@ -192,35 +155,42 @@ SUBMIT = Table(
         *NAMED_KEYS,
         Format(
             "authorization",
+            needles=("authorization",),
             find=authorizations,
             guard=placeholder,
             hint=AUTHORIZATION_HINT,
         ),
-        Format("cookie", find=cookies, guard=placeholder, hint=COOKIE_HINT),
+        Format(
+            "cookie",
+            needles=("cookie", "curl"),
+            find=cookies,
+            guard=placeholder,
+            hint=COOKIE_HINT,
+        ),
         Format(
             "env_line",
             _ENV_LINE,
             needles=("=",),
             value=(1, 2, 3),
-            guard=left_alone,
-            hint=rf"(?m:^)(?:export )?[A-Z0-9_]*{_ENV_WORD}(?:_[A-Z0-9_]*)?=[^\r\n]",
+            guard=literals.left_alone,
+            hint=rf"{_LINE_START}[A-Z0-9_]*{_ENV_WORD}(?:_[A-Z0-9_]*)?=[^\r\n]",
         ),
+        _named_rule("assignment", assigned.assignments),
         Format(
-            "assignment",
-            needles=("passw", "secret", "token", "key"),
-            find=_assignments,
-            guard=left_alone,
-            hint=_ASSIGNMENT_HINT,
+            "flag_value",
+            needles=("--", "curl", "mysql", "mariadb"),
+            find=flags,
+            guard=literals.left_alone,
+            hint=FLAG_HINT,
         ),
-        Format(
-            "assignment",
-            needles=("passw", "secret", "token", "key"),
-            find=_escaped_assignments,
-            guard=left_alone,
-            hint=_ESCAPED_HINT,
-        ),
+        *COMMANDS,
+        _named_rule("field", assigned.other_fields),
+        _named_rule("assignment", assigned.other_assignments),
+        *BESIDE,
     ),
-    member=_is_member,
-    guard=left_alone,
+    member=is_secret,
+    guard=literals.left_alone,
     fallback="assignment",
+    keeps=assigned.keeps,
+    inside=True,
 )

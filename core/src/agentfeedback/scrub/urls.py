@@ -10,7 +10,10 @@ _SCHEME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 
 def url_values(pattern: str, hint: str) -> Finder:
-    """Return a finder of group 1 of `pattern`, which begins at the scheme; `hint` at `://`."""
+    """Return a finder of the one group that takes part in `pattern`, which begins at the scheme.
+
+    `hint` begins at `://`.
+    """
     next_url = next_start(hint)
 
     def find(buf: bytes) -> Iterator[Span]:
@@ -23,7 +26,7 @@ def url_values(pattern: str, hint: str) -> Finder:
             while start > 0 and buf[start - 1] in _SCHEME_BYTES:
                 start -= 1
             if match := match_at(buf, start):
-                yield *match.span(1), b""
+                yield *match.span(match.lastindex or 0), b""
                 pos = match.end()
 
     return find

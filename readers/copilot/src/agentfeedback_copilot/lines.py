@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentfeedback.reading import Raw, Record, value
+from agentfeedback.reading import Raw, Record
 
 
 class Context(Record):
@@ -12,8 +12,7 @@ class Context(Record):
 class Result(Record):
     """What a tool answered (`content`), or how a permission was decided (`kind`)."""
 
-    #: A text; often large, and all of it is wanted only where the call failed.
-    content: Raw = Raw()
+    content: str | None = None
     kind: str | None = None
 
 
@@ -74,8 +73,3 @@ class Notification(Record, rename="camel"):
     type: str | None = None
     shell_id: str | None = None
     exit_code: int | None = None
-
-
-def answer_of(data: Data) -> str:
-    """What the tool of a completed call answered."""
-    return (value(data.result.content, str) if data.result is not None else None) or ""

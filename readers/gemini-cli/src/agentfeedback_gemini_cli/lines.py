@@ -20,8 +20,7 @@ class Part(Record, rename="camel"):
 
 
 class Answer(Record):
-    #: A text; often large, and all of it is wanted only where the call failed.
-    output: Raw = Raw()
+    output: str | None = None
     error: str | None = None
 
 
