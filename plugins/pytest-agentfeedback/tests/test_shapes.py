@@ -1,63 +1,16 @@
-"""The kit holds readers of documents and of many files to the same laws as those of lines."""
+"""The readers of other shapes than files of lines that the how-to shows keep the same laws, with public helpers alone."""
 
 from __future__ import annotations
 
 import json
-import textwrap
+import re
+from pathlib import Path
 
 import pytest
 
-_DOCUMENT = '''
-"""Tiny again, with each session in one JSON document."""
-
-from agentfeedback.reading import DocumentLog, Place
-
-from .reader import Tiny
-
-
-class Whole(Tiny):
-    def find(self, home, report):
-        store = home.directory("TINY_HOME", ".tiny")
-        report.store(store)
-        for file in report.files(store, root=True):
-            if file.name.endswith(".json"):
-                session = report.session(file, file.name.removesuffix(".json"))
-                if session is not None:
-                    yield session
-
-    def place(self, session, *, strict):
-        return Place()
-
-    def open(self, session):
-        return DocumentLog(session.path, lambda found: found if isinstance(found, list) else [])
-'''
-_MANY = '''
-"""Tiny again, with each session in a folder of files."""
-
-import os
-
-from agentfeedback.reading import ManyFilesLog, Place, Session, reason_of
-
-from .reader import Tiny
-
-
-class Whole(Tiny):
-    def find(self, home, report):
-        store = home.directory("TINY_HOME", ".tiny")
-        report.store(store)
-        for folder in report.directories(store, root=True):
-            session = report.session(folder, folder.name)
-            if session is not None:
-                yield session
-
-    def place(self, session, *, strict):
-        return Place()
-
-    def open(self, session):
-        names = sorted(os.listdir(session.path))
-        paths = [os.path.join(session.path, name) for name in names]
-        return ManyFilesLog(paths, whole=True)
-'''
+HOW_TO = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "read-other-logs.md"
+#: By shape: the reader that the how-to shows.
+SOURCES = dict(re.findall(r"```python (\w+)\n(.*?)```", HOW_TO.read_text(), re.DOTALL))
 _TEST = """
 from pytest_agentfeedback import ReaderConformance
 
@@ -70,15 +23,15 @@ class TestTiny(ReaderConformance):
 """
 
 
-def shape(site, source, lay) -> None:
+def shape(site, source, lay, rows=True) -> None:
     """Give the tiny harness another shape of log: its reader, its corpus and its test."""
     package = site.folder / "agentfeedback_tiny"
-    (package / "whole.py").write_text(textwrap.dedent(source))
+    (package / "whole.py").write_text(source)
     plugin = package / "__init__.py"
     plugin.write_text(
         plugin.read_text().replace(".reader import Tiny", ".whole import Whole as Tiny")
     )
-    (site.folder / "test_tiny.py").write_text(_TEST)
+    (site.folder / "test_tiny.py").write_text(_TEST if rows else _TEST.replace("row_store", "_"))
     for log in sorted((site.corpus / "home" / ".tiny").iterdir()):
         lines = log.read_text().splitlines()
         log.unlink()
@@ -95,14 +48,46 @@ def in_a_folder(path, lines) -> None:
         (path / f"{number:03}.json").write_text(json.dumps(json.loads(line), indent=1))
 
 
+def in_a_database(path, lines) -> None:
+    """As text: the kit makes a database of `tiny.db.sql` where it lays the corpus out."""
+    target = path.with_name("tiny.db.sql")
+    if not target.exists():
+        target.write_text(
+            "CREATE TABLE session (id TEXT, cwd TEXT);\n"
+            "CREATE TABLE message (session TEXT, seq INTEGER, data TEXT);\n"
+        )
+    cwd = json.loads(lines[0])["cwd"]
+    with target.open("a") as file:
+        file.write(f"INSERT INTO session VALUES ('{path.name}', '{cwd}');\n")
+        for number, line in enumerate(lines):
+            quoted = line.replace("'", "''")
+            file.write(f"INSERT INTO message VALUES ('{path.name}', {number}, '{quoted}');\n")
+
+
+def in_a_text(path, lines) -> None:
+    """`key=value` words in place of JSON, which is what the tiny text format is."""
+    path.with_suffix(".txt").write_text("".join(f"tiny {line}\n" for line in lines))
+
+
+def in_a_project(path, lines) -> None:
+    folder = path.parent.parent / path.name
+    folder.mkdir()
+    (folder / ".tiny.log.jsonl").write_text("".join(f"{line}\n" for line in lines))
+
+
 @pytest.mark.parametrize(
-    ("source", "lay"),
-    [(_DOCUMENT, in_one_document), (_MANY, in_a_folder)],
-    ids=["document", "many"],
+    ("name", "lay"),
+    [
+        ("document", in_one_document),
+        ("many", in_a_folder),
+        ("sqlite", in_a_database),
+        ("text", in_a_text),
+        ("projects", in_a_project),
+    ],
 )
-def test_the_laws_hold_for_this_shape(site, source, lay):
-    """A reader of this shape passes the whole kit with the public helpers alone, and its labels hold."""
-    shape(site, source, lay)
+def test_the_laws_hold_for_this_shape(site, name, lay):
+    """The how-to's reader of this shape passes the whole kit, and its labels hold."""
+    shape(site, SOURCES[name], lay, rows=name != "projects")
     wrote, output = site.pytest("--snapshot-update", "-k", "goldens")
     assert wrote == 0, output
 
@@ -110,3 +95,9 @@ def test_the_laws_hold_for_this_shape(site, source, lay):
 
     assert status == 0, output
     assert "tiny: 6 labelled, 0 unlabelled, 6/6 classes" in output
+
+
+def test_the_how_to_counts_its_lines():
+    """It says how many lines each reader has."""
+    counts = [len([line for line in source.splitlines() if line]) for source in SOURCES.values()]
+    assert f"{min(counts)} to {max(counts)} lines" in HOW_TO.read_text().replace("\n", " ")

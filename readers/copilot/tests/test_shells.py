@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from agentfeedback.reading import Raw
 from agentfeedback_copilot.lines import Data, Result, ShellExecution
 from agentfeedback_copilot.results import (
     Outcome,
     goes_on,
     has_unknown_line,
     outcome,
+    succeeded,
     without_closing,
 )
 
@@ -25,6 +28,11 @@ if TYPE_CHECKING:
 
     from agentfeedback.reading.timeline import Timeline
     from agentfeedback.reading.timeline_entries import Call
+
+
+def written(text: str) -> Raw:
+    return Raw(json.dumps(text).encode())
+
 
 STARTED = "<command started in background with shellId: {}>"
 RUNNING = (
@@ -256,7 +264,7 @@ def test_printed_lines_change_no_exit_code(text: str, code: int) -> None:
         f"<shellId: w1 completed with exit code {code}>",
         f"<exited with exit code {code}>",
     ):
-        data = Data(success=True, result=Result(content=f"{text}\n{closing}"))
+        data = Data(success=True, result=Result(content=written(f"{text}\n{closing}")))
         assert outcome(data, shell=True) == want
         assert outcome(data, shell=False, reads="w1") == want
 
@@ -265,7 +273,7 @@ def test_printed_lines_change_no_exit_code(text: str, code: int) -> None:
 def test_printed_lines_end_no_running_command(text: str, last: str) -> None:
     """Whatever a command printed before, while it goes on it has no exit code."""
     content = f"{text}\n{last.format('w2')}"
-    data = Data(success=True, result=Result(content=content))
+    data = Data(success=True, result=Result(content=written(content)))
     assert outcome(data, shell=True) == Outcome("ok", content, running="w2")
     assert outcome(data, shell=False, reads="w1") == Outcome("ok", content)
     assert goes_on(content) == "w2"
@@ -275,7 +283,9 @@ def test_printed_lines_end_no_running_command(text: str, last: str) -> None:
 def test_printed_lines_change_no_recorded_code(text: str) -> None:
     """Where the harness records the exit code, no line of the output counts."""
     data = Data(
-        success=True, result=Result(content=text), shell_execution=ShellExecution(exit_code=0)
+        success=True,
+        result=Result(content=written(text)),
+        shell_execution=ShellExecution(exit_code=0),
     )
     for shell, reads in ((True, None), (False, "w1"), (False, None)):
         assert outcome(data, shell=shell, reads=reads).status == "ok"
@@ -284,7 +294,7 @@ def test_printed_lines_change_no_recorded_code(text: str) -> None:
 @given(printed)
 def test_printed_lines_of_other_tools_are_content(text: str) -> None:
     """No line counts in the result of a tool that is not a shell."""
-    data = Data(success=True, result=Result(content=text))
+    data = Data(success=True, result=Result(content=written(text)))
     assert outcome(data, shell=False) == Outcome("ok", text)
 
 
@@ -373,3 +383,42 @@ def test_each_failure_is_told_once(
         before = b"".join(log.lines[:cut])
         after = [each for each in whole if each[-1] >= len(before)]
         assert sorted(failures(tell(before)) + after) == sorted(whole)
+
+
+_LINES = st.sampled_from(
+    [
+        "printed",
+        "",
+        "  ",
+        "<exited with exit code 0>",
+        "<shellId: w1 completed with exit code 3>",
+        "<shellId: w1 completed with exit code 0>",
+        "<command with id: w1 exited with exit code 00>",
+        "<command started in background with shellId: w1>",
+        "<sandbox is active for this command>",
+        "<no>",
+    ]
+)
+
+
+@given(
+    st.lists(_LINES, max_size=5),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([None, "w1"]),
+)
+def test_a_last_line_that_tells_success_says_what_the_whole_result_says(
+    lines: list[str], success: bool, shell: bool, reads: str | None
+) -> None:
+    """Where the last line alone decides, counting gives the outcome that reading all of the result gives."""
+    data = Data(success=success, result=Result(content=written("\n".join(lines))))
+    if succeeded(data, shell=shell, reads=reads):
+        ended = outcome(data, shell=shell, reads=reads)
+        assert (ended.status, ended.exit_code, ended.running) == ("ok", None, None)
+
+
+def test_a_usual_last_line_tells_success_by_itself() -> None:
+    """The short way is taken where nearly every result goes."""
+    usual = Result(content=written("a\nb\n<exited with exit code 0>"))
+    assert succeeded(Data(success=True, result=usual), shell=True)
+    assert not succeeded(Data(success=False, result=usual), shell=True)

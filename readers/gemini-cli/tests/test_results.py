@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+
+from agentfeedback.reading import Raw
+from agentfeedback_gemini_cli.shell import succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -368,3 +372,30 @@ def test_a_display_tells_what_was_printed(
         "ok" if code is None else "error",
         code,
     )
+
+
+_LINES = st.sampled_from(
+    ["printed", "", "Exit Code: 1", "Exit Code: 0", "Signal: 9", "Error: x", "</untrusted_context>"]
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(_LINES, max_size=4),
+    st.sampled_from(["Output: ", "", "<untrusted_context>\nOutput: "]),
+    st.sampled_from(["success", "error"]),
+)
+def test_counting_says_what_reading_the_whole_result_says(
+    ended: Callable[..., object], lines: list[str], start: str, status: str
+) -> None:
+    """A count that takes the last line of a result for its end agrees with the timeline, which reads all of it."""
+    ended(start + "\n".join(["x" * 5000, *lines]), status)  # compares the two
+
+
+def test_a_usual_last_line_tells_success_by_itself() -> None:
+    """The short way is taken where nearly every result goes."""
+    usual = Raw(json.dumps("Output: a\nb\nProcess").encode())
+    assert succeeded(usual)
+    assert not succeeded(Raw(json.dumps("Output: a\nExit Code: 1").encode()))

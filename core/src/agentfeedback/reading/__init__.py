@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         conform,
         decoder,
         dumps,
+        last_line,
         lines_above,
         loads,
         value,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from agentfeedback.reading.refs import valid_id
     from agentfeedback.reading.sink import Sink, Status, TroubleKind
     from agentfeedback.reading.sqlite.database import CHANGED, Snapshot, SqliteSnapshots, Stale
+    from agentfeedback.reading.sqlite.rows import SqliteLog
+    from agentfeedback.reading.text import TextLine, TextLog, text_lines
 
 _MODULES = {
     "AgentFeedbackError": "agentfeedback.foundation.errors",
@@ -61,7 +64,11 @@ _MODULES = {
     "Session": "agentfeedback.reading.reader",
     "Sink": "agentfeedback.reading.sink",
     "Snapshot": "agentfeedback.reading.sqlite.database",
+    "SqliteLog": "agentfeedback.reading.sqlite.rows",
     "SqliteSnapshots": "agentfeedback.reading.sqlite.database",
+    "TextLine": "agentfeedback.reading.text",
+    "TextLog": "agentfeedback.reading.text",
+    "text_lines": "agentfeedback.reading.text",
     "Stale": "agentfeedback.reading.sqlite.database",
     "Status": "agentfeedback.reading.sink",
     "TroubleKind": "agentfeedback.reading.sink",
@@ -72,6 +79,7 @@ _MODULES = {
     "decoder": "agentfeedback.reading.record",
     "dumps": "agentfeedback.reading.record",
     "first_line": "agentfeedback.reading.log",
+    "last_line": "agentfeedback.reading.record",
     "lines_above": "agentfeedback.reading.record",
     "loads": "agentfeedback.reading.record",
     "open_regular": "agentfeedback.foundation.files",
@@ -102,10 +110,13 @@ __all__ = [
     "Session",
     "Sink",
     "Snapshot",
+    "SqliteLog",
     "SqliteSnapshots",
     "Stale",
     "Status",
     "StoreState",
+    "TextLine",
+    "TextLog",
     "TroubleKind",
     "UnreadableLog",
     "conform",
@@ -113,11 +124,13 @@ __all__ = [
     "decoder",
     "dumps",
     "first_line",
+    "last_line",
     "lines_above",
     "loads",
     "open_regular",
     "reason_of",
     "small_file",
+    "text_lines",
     "times",
     "valid_id",
     "value",

@@ -24,7 +24,7 @@ R = TypeVar("R", bound="Record")
 #: An undecoded member: any JSON, kept as it is written. Empty when the member is absent.
 Raw = msgspec.Raw
 
-#: How much of a text `lines_above` looks at, in bytes.
+#: How much of a text `lines_above` and `last_line` look at, in bytes.
 _LOOKED_AT = 4096
 
 
@@ -100,6 +100,27 @@ def lines_above(raw: Raw, line: str) -> str | None:
         return None
     # Every character can also be written by its number, and the first line has none before it.
     return None if f"\n{line}\n" in f"\n{text}\n" else text
+
+
+def last_line(raw: Raw) -> str | None:
+    """What stands below the last line end of a member that is a text, decoded alone.
+
+    None where the last kilobytes do not tell it: the member is not a text, or no line end is there.
+    """
+    end = bytes(memoryview(raw)[-_LOOKED_AT:])
+    at = end.rfind(b"\\n")
+    if at < 0 or not end.endswith(b'"'):
+        return None
+    slashes = at - len(end[:at].rstrip(b"\\"))
+    if (
+        slashes % 2 or slashes == at
+    ):  # a backslash, and no line end behind it; or there are more before
+        return None
+    try:
+        line: str = orjson.loads(b'"' + end[at + 2 :])
+    except orjson.JSONDecodeError:
+        return None
+    return None if "\n" in line else line  # every character can also be written by its number
 
 
 @lru_cache(maxsize=64)

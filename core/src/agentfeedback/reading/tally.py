@@ -125,7 +125,9 @@ class Tally(Sink):
         if self._spans is None or span not in self._spans:
             return False
         if time is not None:
-            self._time(time)
+            self._times.append(time)
+            if len(self._times) >= BATCH:
+                self._note_times()
         self._current = span
         self._rewriting = True
         return True

@@ -53,22 +53,25 @@ class Aider(Reader):
         return Place(paths=(os.path.dirname(session.path),))
 
     def open(self, session: Session) -> Log:
-        from agentfeedback_aider.history import HistoryLog
+        from agentfeedback.reading import TextLog
 
         part: Part = session.detail
-        return HistoryLog(session.path, part, (session.device, session.inode))
+        listed = (session.device, session.inode)
+        return TextLog(
+            session.path, start=part.start, end=part.end, line=part.line, expected=listed
+        )
 
     def known(self) -> Known | None:
         return None  # lines of text have no members
 
     def read(self, log: Log, place: Place, sink: Sink) -> None:
+        from agentfeedback.reading import TextLine
         from agentfeedback_aider.chat import Chat
-        from agentfeedback_aider.history import Row
 
         for path in place.paths:
             sink.note(cwd=path)
         chat = Chat(sink)
-        for row in log.records(Row, sink):
+        for row in log.records(TextLine, sink):
             if row.line is None or row.text is None:
                 sink.unparsed()
             else:

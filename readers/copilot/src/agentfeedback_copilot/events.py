@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentfeedback.reading import decoder, value
 from agentfeedback_copilot.lines import Arguments, Data, Event, Notification
-from agentfeedback_copilot.results import SHELL_READERS, SHELLS, of_64_bits, outcome
+from agentfeedback_copilot.results import SHELL_READERS, SHELLS, of_64_bits, outcome, succeeded
 
 if TYPE_CHECKING:
     from agentfeedback.reading import Raw, Sink
@@ -76,13 +76,14 @@ class Events:
 
     def _assistant_message(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp, None, data.model)
-        if data.content and not data.content.isspace():
+        if self._timeline.keeps_texts and data.content and not data.content.isspace():
             self._timeline.said(data.content)
 
     def _start(self, event: Event, data: Data) -> None:
         self._timeline.entry(event.id or None, event.timestamp, None, data.model)
         id, tool, given = data.tool_call_id or None, data.tool_name or "", bytes(data.arguments)
-        known = _arguments(given) if given.startswith(b"{") else None
+        wanted = self._timeline.keeps_texts or tool in SHELL_READERS
+        known = _arguments(given) if wanted and given.startswith(b"{") else None
         command = known.command if known is not None else None
         told = self._timeline.call(id, tool, input=given or None, command=command)
         if told and id is not None:
@@ -97,6 +98,10 @@ class Events:
         # Only the first completion of a call is its result, even where it says less than a later one.
         called = self._running.pop(id, None) if id is not None else None
         if id is None or called is None:
+            return
+        brief = not self._timeline.keeps_texts
+        if brief and succeeded(data, shell=called.shell, reads=called.reads):
+            self._timeline.result(id, "ok")
             return
         ended = outcome(data, shell=called.shell, reads=called.reads)
         if called.ended:

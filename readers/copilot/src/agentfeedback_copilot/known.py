@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentfeedback.reading import Fields, Known, decoder
-from agentfeedback_copilot.lines import Event
+from agentfeedback_copilot.lines import Event, answer_of
 from agentfeedback_copilot.results import SHELL_READERS, SHELLS, has_unknown_line
 
 #: How a permission may be decided; the harness's own schema has them all.
@@ -151,8 +151,7 @@ class _Texts:
             self._shells.add(data.tool_call_id)
         elif event.type == "tool.execution_complete" and data.tool_call_id in self._shells:
             self._shells.discard(data.tool_call_id)
-            content = (data.result.content if data.result is not None else None) or ""
-            if has_unknown_line(content):
+            if has_unknown_line(answer_of(data)):
                 return f"{event.type}/text of a shell"
         return ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentfeedback.reading import Raw, Record
+from agentfeedback.reading import Raw, Record, value
 
 
 class Context(Record):
@@ -12,7 +12,8 @@ class Context(Record):
 class Result(Record):
     """What a tool answered (`content`), or how a permission was decided (`kind`)."""
 
-    content: str | None = None
+    #: A text; often large, and all of it is wanted only where the call failed.
+    content: Raw = Raw()
     kind: str | None = None
 
 
@@ -73,3 +74,8 @@ class Notification(Record, rename="camel"):
     type: str | None = None
     shell_id: str | None = None
     exit_code: int | None = None
+
+
+def answer_of(data: Data) -> str:
+    """What the tool of a completed call answered."""
+    return (value(data.result.content, str) if data.result is not None else None) or ""

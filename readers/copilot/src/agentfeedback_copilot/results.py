@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agentfeedback.reading import Status
-from agentfeedback_copilot.lines import Data
+from agentfeedback.reading import Status, last_line
+from agentfeedback_copilot.lines import Data, answer_of
 
 #: Tools that run a command in a shell.
 SHELLS = ("bash", "powershell")
@@ -60,13 +60,30 @@ class Outcome(NamedTuple):
     running: str | None = None
 
 
+def succeeded(data: Data, *, shell: bool, reads: str | None = None) -> bool:
+    """Whether the last line of a result tells by itself that its call was fine, as it nearly always does.
+
+    Where this is true `outcome` says the same, and the result need not be decoded. The arguments are
+    those of `outcome`.
+    """
+    if not data.success or data.shell_execution is not None or reads is not None:
+        return False
+    if not shell:
+        return True
+    line = last_line(data.result.content) if data.result is not None else None
+    if not line or line.isspace() or line.startswith(_REMARKS):
+        return False
+    closing = _CLOSING.fullmatch(line)
+    return not line.startswith("<") if closing is None else closing["code"] == "0"
+
+
 def outcome(data: Data, *, shell: bool, reads: str | None = None) -> Outcome:
     """The outcome of a completed call.
 
     `shell` says that its tool runs commands in a shell. `reads` names the shell of which it shows
     the output, where it runs none itself.
     """
-    content = (data.result.content if data.result is not None else None) or ""
+    content = answer_of(data)
     error = data.error
     if not content and error is not None:
         content = error.message or ""

@@ -12,7 +12,7 @@ from agentfeedback_gemini_cli.lines import (
     only_responses,
     texts,
 )
-from agentfeedback_gemini_cli.results import outcome
+from agentfeedback_gemini_cli.results import outcome, succeeded
 from agentfeedback_gemini_cli.typed import typed_text
 
 #: How the part of a `user` message starts and ends that the harness puts before the conversation.
@@ -116,21 +116,30 @@ class Conversation:
             return
         self._recording_again = False
         self._entry(line, id, line.model)
-        text = content if isinstance(content, str) else "\n".join(texts(content))
         calls = line.tool_calls
-        if text and (calls or not text.isspace()):
-            self._timeline.said(text)
+        if self._timeline.keeps_texts:
+            text = content if isinstance(content, str) else "\n".join(texts(content))
+            if text and (calls or not text.isspace()):
+                self._timeline.said(text)
         if calls:
             for position, call in enumerate(calls):
                 self._call(f"{id}{_APART}{call.id or position}", call)
 
     def _call(self, key: str, call: ToolCall) -> None:
-        given = bytes(call.args)
-        known = _arguments(given) if given.startswith(b"{") else None
-        command = known.command if known is not None else None
-        told = self._timeline.call(key, call.name or "", input=given or None, command=command)
+        tool = call.name or ""
+        if self._timeline.keeps_texts:
+            given = bytes(call.args)
+            known = _arguments(given) if given.startswith(b"{") else None
+            command = known.command if known is not None else None
+            told = self._timeline.call(key, tool, input=given or None, command=command)
+        else:
+            told = self._timeline.call(key, tool)
         if not told and key not in self._open:
             return  # the first result stays
+        if not self._timeline.keeps_texts and succeeded(call):
+            self._open.discard(key)
+            self._timeline.result(key, "ok")
+            return
         result = outcome(call)
         if result is None:
             self._open.add(key)

@@ -20,7 +20,8 @@ class Part(Record, rename="camel"):
 
 
 class Answer(Record):
-    output: str | None = None
+    #: A text; often large, and all of it is wanted only where the call failed.
+    output: Raw = Raw()
     error: str | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agentfeedback.reading import Raw, Status, conform, decoder, loads
+from agentfeedback.reading import Raw, Status, conform, decoder, loads, value
 from agentfeedback_gemini_cli import shell
 from agentfeedback_gemini_cli.lines import Cell, Progress, ToolCall
 
@@ -72,6 +72,20 @@ def outcome(call: ToolCall) -> Outcome | None:
     return Outcome(status, text)
 
 
+def succeeded(call: ToolCall) -> bool:
+    """Whether the end of a shell's result tells by itself that the command was fine, as it nearly always does.
+
+    Where this is true `outcome` says the same, and the result need not be decoded.
+    """
+    if call.status != "success" or call.name != _SHELL or len(call.result or ()) != 1:
+        return False
+    if bytes(memoryview(call.result_display)[:1]) == b"{":
+        return False
+    response = call.result[0].function_response if call.result else None
+    answer = response.response if response is not None else None
+    return answer is not None and answer.error is None and shell.succeeded(answer.output)
+
+
 def is_unknown_refusal(call: ToolCall) -> bool:
     """Whether a result is the harness's own words about a call, and none of those that are known.
 
@@ -97,7 +111,7 @@ def _text(call: ToolCall) -> str:
         response = part.function_response
         answer = response.response if response is not None else None
         if answer is not None:
-            text = answer.error if answer.error is not None else answer.output
+            text = answer.error if answer.error is not None else value(answer.output, str)
             if text is not None:
                 texts.append(text)
     return "\n".join(texts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agentfeedback.reading import Status
+from agentfeedback.reading import Raw, Status, last_line
 
 _OPENING = "<untrusted_context>\n"
 _CLOSING = "</untrusted_context>"
@@ -36,6 +36,17 @@ _CODE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 #: How many characters of the ends of text and display are compared where one of them was cut short.
 _COMPARED = 4096
+
+
+def succeeded(result: Raw) -> bool:
+    """Whether a shell result is what a command printed, and its last line is none of the trailer.
+
+    False where that takes more to know.
+    """
+    if bytes(memoryview(result)[: len(_OUTPUT) + 1]) != f'"{_OUTPUT}'.encode():
+        return False
+    line = last_line(result)
+    return line is not None and line != "" and not line.startswith(_TRAILER)
 
 
 def unwrapped(text: str) -> tuple[str, Status | None]:

@@ -6,19 +6,16 @@ the harness nested (a call's input) stays as it is.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 from agentfeedback.reading import (
-    CHANGED,
     Log,
     Record,
-    RowLog,
     Session,
     Sink,
-    Stale,
+    SqliteLog,
     UnreadableLog,
     dumps,
     loads,
@@ -39,36 +36,16 @@ class Laid(Record):
     kind: str | None = None
 
 
-class SessionLog(RowLog):
-    """The virtual log of one session, read while it is iterated.
-
-    When the reading proves stale it is repeated once, from a database taken again: lines that were
-    given out already must come out the same again, else the log is unreadable.
-    """
+class SessionLog(SqliteLog):
+    """The virtual log of one session."""
 
     def __init__(self, session: Session, schema: Schema) -> None:
         self._id = session.id
         self._row: Row = session.detail
         self._schema = schema
-        self._reading = self._read()
-        super().__init__(self._reading)
+        super().__init__(self._row.databases, self._row.database, self._session)
 
-    def close(self) -> None:
-        self._reading.close()
-
-    def _read(self) -> Generator[bytes, None, None]:
-        given = _Given()
-        database = self._row.database
-        try:
-            with database.reading() as connection:
-                yield from given.onward(self._laid_out(connection))
-            return
-        except Stale:
-            database = self._row.databases.renewed(database)
-        with database.reading() as connection:
-            yield from given.onward(self._laid_out(connection))
-
-    def _laid_out(self, connection: sqlite3.Connection) -> Iterator[bytes]:
+    def _session(self, connection: sqlite3.Connection) -> Iterator[bytes]:
         query = f"SELECT directory FROM {self._row.table} WHERE id = ?"
         found = connection.execute(query, (self._id,)).fetchone()
         if found is None:
@@ -76,37 +53,6 @@ class SessionLog(RowLog):
         if text(found[0]) != self._row.directory:
             raise UnreadableLog(MOVED)
         return self._schema.layout(connection, self._id)
-
-
-class _Given:
-    """The lines given out so far, as their number and hash."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._hash = hashlib.sha256()
-
-    def onward(self, rows: Iterator[bytes]) -> Iterator[bytes]:
-        """The lines after those given out, which `rows` must begin with."""
-        before, expected = self._count, self._hash.digest()
-        again = hashlib.sha256()
-        number = 0
-        for row in rows:
-            number += 1
-            if number > before:
-                self._count += 1
-                _add(self._hash, row)
-                yield row
-                continue
-            _add(again, row)
-            if number == before and again.digest() != expected:
-                raise UnreadableLog(CHANGED)
-        if number < before:
-            raise UnreadableLog(CHANGED)
-
-
-def _add(hash: Any, row: bytes) -> None:
-    hash.update(row)
-    hash.update(b"\n")
 
 
 def lay(data: object, value: dict[str, Any] | None, shape: Shape, columns: dict[str, Any]) -> bytes:

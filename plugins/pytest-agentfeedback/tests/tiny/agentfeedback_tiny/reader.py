@@ -45,6 +45,12 @@ class Tiny(Reader):
         for line in log.records(Line, timeline):
             self.tell(line, timeline)
 
+    def parsed(self, text):
+        """The record in a line of text: `tiny`, and what the same line has as JSON."""
+        if not text.startswith("tiny "):
+            return None
+        return decoder(Line)(text.removeprefix("tiny ").encode())
+
     def tell(self, line, timeline):
         if line.type == "result":
             timeline.note(line.time)

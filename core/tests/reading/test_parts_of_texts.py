@@ -1,4 +1,4 @@
-"""What stands above a line of a text is told without decoding the text, or not at all, and never wrongly."""
+"""The first lines and the last one of a text are told without decoding the text, or not at all, and never wrongly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentfeedback.reading import Raw, Record, decoder, lines_above
+from agentfeedback.reading import Raw, Record, decoder, last_line, lines_above
 
 
 class _Line(Record):
@@ -40,6 +40,29 @@ def _written(draw: st.DrawFn) -> tuple[str, bytes]:
         for piece in pieces
     ]
     return "".join(pieces), f'"{"".join(written)}"'.encode()
+
+
+@settings(max_examples=200, deadline=None)
+@given(_written(), st.sampled_from(["", "\\" * 4094, "x" * 5000, "x" * 5000 + "\n"]))
+def test_the_last_line_is_that_of_the_whole_text(case: tuple[str, bytes], before: str) -> None:
+    """However a text is written and whatever is before it, what is told is its last line."""
+    text, written = before + case[0], json.dumps(before).encode()[:-1] + case[1][1:]
+    told = last_line(_member(written))
+    assert told is None or ("\n" in text and told == text.rpartition("\n")[2])
+
+
+@pytest.mark.parametrize("text", ["a\nb", "\n", "x" * 9000 + '\nthe \\ "last" é', "a\\\nb"])
+def test_the_last_line_is_told(text: str) -> None:
+    """What is written as usual is told, however long the text is."""
+    assert last_line(_member(json.dumps(text).encode())) == text.rpartition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    "written", [b'"a\\\\nb"', b'"a"', b'["a\\nb"]', b'{"a":"a\\nb"}', b"null", b"7", b'""', b""]
+)
+def test_no_last_line_is_told_where_there_is_none(written: bytes) -> None:
+    """A text without a line end, a list, an object, a number, an absent member."""
+    assert last_line(Raw(written)) is None
 
 
 @settings(max_examples=300, deadline=None)
