@@ -158,3 +158,11 @@ def mutation(session: nox.Session) -> None:
     install(session, "tests")
     session.install("mutmut>=3.8")
     session.run("python", "tests/mutation/run.py", *session.posargs)
+
+
+@nox.session(default=False)
+def api(session: nox.Session) -> None:
+    """Ask the server everything that its OpenAPI document allows, and more; words go to `schemathesis run`."""
+    install(session, "tests")
+    session.install("schemathesis>=4")
+    session.run("python", "tests/api/run.py", *(session.posargs or ("-n", "50")))

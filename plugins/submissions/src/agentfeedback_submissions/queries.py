@@ -47,7 +47,8 @@ GROUPS = (
 PAGE, PAGE_WITH_PAYLOAD = 500, 100
 QUERY_BYTES = 200
 BATCH = 500
-_MARK_LIMITS = {"verdict": 64, "resolution": 2000, "ref": 200, "processed_by": 200}
+#: How many bytes of UTF-8 each text of a mark may have.
+MARK_LIMITS = {"verdict": 64, "resolution": 2000, "ref": 200, "processed_by": 200}
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _LARGEST = 2**63 - 1
 
@@ -223,7 +224,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 def _mark(members: dict[str, Any]) -> Mark:
     for name in sorted(members):
-        if name != "processed" and name not in _MARK_LIMITS:
+        if name != "processed" and name not in MARK_LIMITS:
             raise invalid("unknown_field", f"/{name}", f"a mark has no member {name}")
     processed = members.pop("processed", True)
     if not isinstance(processed, bool):
@@ -241,8 +242,8 @@ def _mark_text(name: str, value: Any) -> str:
     text = trimmed(value)
     if not text and name == "resolution":
         raise invalid("empty", f"/{name}", f"{name} is empty")
-    if len(text.encode()) > _MARK_LIMITS[name]:
-        raise invalid("out_of_range", f"/{name}", f"{name} takes {_MARK_LIMITS[name]} bytes")
+    if len(text.encode()) > MARK_LIMITS[name]:
+        raise invalid("out_of_range", f"/{name}", f"{name} takes {MARK_LIMITS[name]} bytes")
     if name == "verdict" and (text != token(text) or text != lowered(text)):
         raise invalid("invalid_format", "/verdict", "a verdict is one word in lower case")
     return text

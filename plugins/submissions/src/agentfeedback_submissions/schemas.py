@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, get_type_hints
 
-from agentfeedback.wire.schema import Schema, assembled
+from agentfeedback.wire.schema import DIALECT, Schema, assembled
 from agentfeedback_submissions import envelope, queries, row
+from agentfeedback_submissions.response import STATUS
 
 _TEXT: Schema = {"type": "string"}
 
@@ -104,3 +105,87 @@ def _array(items: Schema) -> Schema:
 
 
 _WARNINGS = _array(_closed(dict.fromkeys(("code", "pointer", "message"), _TEXT)))
+
+
+def answers() -> dict[str, Schema]:
+    """What the API takes and answers, by name; commands print the same."""
+    return {
+        "submission-envelope": _envelope(),
+        "submission": {
+            "$schema": DIALECT,
+            "title": "agentfeedback show --json, redact --json",
+            **_record(),
+        },
+        "submission-created": assembled(
+            "what the API answers to a submission",
+            {"submission": _record(), "warnings": _WARNINGS},
+        ),
+        "submissions-list": assembled(
+            "agentfeedback list --json",
+            {
+                "submissions": _array(_record(payload=False)),
+                "limit": _ID,
+                "total": _COUNT,
+                "has_more": bool,
+                "next_before_id": _or_null(_ID),
+                "next_after_id": _or_null(_ID),
+            },
+        ),
+        "submissions-processed": assembled(
+            "agentfeedback processed --json",
+            {
+                "processed": bool,
+                "verdict": _TEXT,
+                "updated": _array(_ID),
+                "unchanged": _array(_ID),
+                "not_found": _array(_ID),
+            },
+            optional=("verdict",),
+        ),
+        "submissions-stats": assembled(
+            "agentfeedback stats --json",
+            {
+                "total": _COUNT,
+                "open": _COUNT,
+                "processed": _COUNT,
+                "redacted": _COUNT,
+                "groups": _array(_group()),
+                "recurring": _array(_recurring()),
+                "series": _array(_closed({"bucket": _DATE, "total": _COUNT, "open": _COUNT})),
+            },
+            optional=("groups", "series"),
+        ),
+        "submissions-import": assembled(
+            "agentfeedback import --json",
+            {
+                "imported": _COUNT,
+                "skipped": _COUNT,
+                "conflicts": _array(
+                    _closed(
+                        {
+                            "line": _ID,
+                            "uid": _TEXT,
+                            "existing_id": _ID,
+                            "reason": {"const": "key_mismatch"},
+                        }
+                    )
+                ),
+                "warnings": _array(
+                    _closed({"line": _ID, **dict.fromkeys(("code", "pointer", "message"), _TEXT)})
+                ),
+                "first_id": _ID,
+                "last_id": _ID,
+            },
+            optional=("first_id", "last_id"),
+        ),
+        "error": assembled(
+            "what the API answers when it refuses",
+            {
+                "error": {"enum": list(STATUS)},
+                "message": _TEXT,
+                "request_id": _TEXT,
+                "details": _array(_detail()),
+            },
+            optional=("details",),
+        ),
+    }

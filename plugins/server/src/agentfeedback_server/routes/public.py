@@ -6,6 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from agentfeedback_server.openapi import document
+from agentfeedback_server.routes.mcp import INSTRUCTIONS
 from agentfeedback_server.settings import Settings
 from agentfeedback_submissions import kinds
 from agentfeedback_web.answers import json, not_found
@@ -43,7 +45,18 @@ def routes(settings: Settings) -> list[Route]:
             raise not_found("there is no such schema")
         return json(kinds.schema(guide))
 
+    described = document(settings.limits, settings.public_url)
+
+    async def openapi(request: Request) -> Response:
+        return json(described)
+
+    async def skill(request: Request) -> Response:
+        text = settings.instructions or INSTRUCTIONS
+        return Response(text, media_type="text/markdown; charset=utf-8")
+
     return [
+        route(OPENAPI, GET=openapi),
+        route("/skill", GET=skill),
         route("/.well-known/agentfeedback.json", GET=discovery),
         route(SCHEMAS, GET=schemas),
         route(f"{SCHEMAS}/{{kind}}/{{version}}", GET=schema),
