@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
@@ -193,3 +194,17 @@ def test_a_detector_that_fails_is_named_and_finds_nothing(bad: Any) -> None:
     assert list(found.find(sink)) == []
     assert failures[0] == ("odd", "mark", "ValueError")
     assert [(name, step) for name, step, _ in failures[1:]] == [("odd", "find")]
+    assert failures[1][2].endswith("Error")
+
+
+@pytest.mark.parametrize("found", [[SimpleNamespace(value=1)], ["text"], [None], 5])
+def test_what_is_not_a_finding_is_not_shown(found: Any) -> None:
+    """A finding has an owner, an entry or a call; without one the digest could not cover it."""
+
+    class Other(Odd):
+        def find(self, timeline: Timeline) -> Any:
+            return found
+
+    detector, failures = guarded(Other())
+    assert list(detector.find(timeline())) == []
+    assert [(name, step) for name, step, _ in failures] == [("odd", "find")]

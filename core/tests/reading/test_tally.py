@@ -69,6 +69,21 @@ def test_both_sinks_answer_alike(story: list[tuple[Any, ...]], rewrites: bool) -
         assert plain(counts) == plain(expected)
 
 
+def test_an_entry_without_a_span_ends_a_rewrite() -> None:
+    """What follows is about the new entry, with a span or not, in both sinks."""
+    story = [
+        ("prompt", "a"),
+        ("rewrite", "u0"),
+        ("entry",),
+        ("prompt", "b"),
+        ("entry",),
+        ("prompt", "c"),
+    ]
+    tally, whole = Tally.for_reader(True), timeline(True)
+    assert told(tally, story) == told(whole, story)
+    assert tally.counts().prompts == whole.counts().prompts == 3
+
+
 def interrupts_of_prompts(story: list[tuple[Any, ...]]) -> bool:
     """Whether an entry of the story is told more than one kind: no reader does that."""
     kinds = [verb for verb, *_ in story if verb in ("prompt", "interrupt", "entry", "rewrite")]

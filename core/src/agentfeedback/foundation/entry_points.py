@@ -76,9 +76,11 @@ def _quickly_found(
 def _slowly_found(groups: Collection[str]) -> list[EntryPoint]:
     from importlib import metadata
 
+    # A folder that is on the path twice has each of its distributions twice.
+    first = {dist.name: dist for dist in reversed(list(metadata.distributions()))}
     return [
         EntryPoint(point.group, point.name, point.value, dist.name, dist.version)
-        for dist in metadata.distributions()
+        for dist in reversed(first.values())
         for point in dist.entry_points
         if point.group in groups
     ]

@@ -35,7 +35,7 @@ LONGEST_LINE = 512 << 20
 
 
 class UnreadableLog(Exception):
-    """A log that cannot be opened or read as it was listed; `reason` is a details-9 text. A value to the engine."""
+    """A log that cannot be opened or read as it was listed; `reason` is shown with the state. A value to the engine."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -180,8 +180,8 @@ class RowLog(Log):
 def first_line(path: str, limit: int, block: int = 512) -> bytes | None:
     """The first line of a file without its newline, or None when there is no newline within `limit` bytes.
 
-    Reads `block` bytes at a time, so at most `block` - 1 bytes past the newline, which are dropped
-     ; of a `.zst` file no more than that is decompressed. Raises OSError or `UnreadableLog`.
+    Reads `block` bytes at a time, so at most `block` - 1 bytes past the newline, which are dropped;
+    of a `.zst` file no more than that is decompressed. Raises OSError or `UnreadableLog`.
     """
     descriptor = open_regular(path)
     try:

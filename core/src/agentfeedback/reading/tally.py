@@ -10,7 +10,7 @@ class Tally(Sink):
     """Counts, times and directories alone: what listing needs, at one cheap call per line."""
 
     keeps_texts = False
-    _current = ""
+    _current: str | None = ""
     _rewriting = False
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Tally(Sink):
         self._interrupts = 0
         self._calls = 0
         self._status: dict[str, Status | None] = {}
-        self._spans: dict[str, bool] | None = None
+        self._spans: dict[str | None, bool] | None = None
 
     @classmethod
     def for_reader(cls, rewrites: bool) -> Tally:
@@ -60,7 +60,7 @@ class Tally(Sink):
                 self._note_times()
         if cwd and cwd != self.cwd:
             self._directory(cwd)
-        if self._spans is not None and span is not None:
+        if self._spans is not None:  # a record without a span is an entry of its own too
             self._spans[span] = False
             self._current = span
             self._rewriting = False
@@ -128,7 +128,6 @@ class Tally(Sink):
             self._times.append(time)
             if len(self._times) >= BATCH:
                 self._note_times()
-        self._current = span
         self._rewriting = True
         return True
 
