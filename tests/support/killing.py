@@ -1,18 +1,21 @@
 """Kills a fork of the test at a chosen point: before or after an SQL statement, or a system call that writes.
 
 The second needs Linux, where the system lets a process trace its child. `tell` is the end of a pipe on which a run says what it has finished.
+
+The suite kills at every fifth point; `nox -s crash`, which sets AGENTFEEDBACK_CRASH=all, at every one.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import platform
 import signal
 import sqlite3
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -34,6 +37,15 @@ def child(run: Callable[[int], None]) -> tuple[int, int]:
         os._exit(status)
     os.close(write)
     return process, read
+
+
+#: From one point to the next: odd, so that a kill before a call and one after it take turns.
+STRIDE = 1 if os.environ.get("AGENTFEEDBACK_CRASH") == "all" else 5
+
+
+def points(step: int = 1) -> Iterator[int]:
+    """The points to be killed at, from the first on and without end; `step` is 2 where each write has two."""
+    return itertools.count(1, step * STRIDE)
 
 
 class Killer:

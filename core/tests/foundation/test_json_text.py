@@ -17,6 +17,7 @@ from agentfeedback.foundation.json_text import (
     bounded,
     members,
     parse,
+    pointer,
     text_bytes,
 )
 from tests.support import json_trees
@@ -153,3 +154,55 @@ def test_hostile_text_is_refused_in_time() -> None:
 def test_what_is_no_object_has_no_members() -> None:
     """A value that is not an object is told from an empty one."""
     assert members(b"[1]") is None and members(b" {} ") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [((), ""), (("a", "0"), "/a/0"), (("",), "/"), (("a/b", "~", "~1"), "/a~1b/~0/~01")],
+)
+def test_a_path_is_shown_as_a_pointer(path: tuple[str, ...], shown: str) -> None:
+    """As RFC 6901 writes it: a tilde is escaped before a slash is."""
+    assert pointer(path) == shown
+
+
+def test_a_number_is_equal_to_its_spelling_alone() -> None:
+    """Not to a number of Python, nor to another spelling of the same value."""
+    assert Number("1") == Number("1") and len({Number("1"), Number("1")}) == 1
+    assert Number("1") != Number("1.0") and Number("1") != 1 and Number("1") != "1"
+    assert repr(Number("1e3")) == "Number(text='1e3')"
+
+
+def test_members_without_spaces_are_found() -> None:
+    """As programs write them."""
+    assert members(b'{"a":1,"b":[2,3],"c":{}}') == [("a", "1"), ("b", "[2,3]"), ("c", "{}")]
+
+
+@pytest.mark.parametrize("beside", [b"[]", b"{}", b'[{"a":[]}]'])
+def test_what_stands_beside_each_other_is_not_nested(beside: bytes) -> None:
+    """Closed brackets count no longer, and those still open do."""
+    many = b"[" + b",".join([beside] * (MAX_DEPTH + 5)) + b"]"
+    assert compact(parse(many).value) == many
+    deep = b"[[[" + beside + b"," + b'{"a":' * (MAX_DEPTH - 2) + b"1"
+    with pytest.raises(TooDeep, match=f"^the JSON is nested deeper than {MAX_DEPTH} levels$"):
+        parse(deep + b"}" * (MAX_DEPTH - 2) + b"]]]")
+
+
+def test_more_levels_than_python_takes_are_refused() -> None:
+    """Whatever depth is allowed: an error that says so, and no end of the process."""
+    deep = b"[" * 100_000 + b"]" * 100_000
+    with pytest.raises(TooDeep, match="^the JSON is nested too deeply to be read here$"):
+        parse(deep, depth=200_000)
+
+
+@pytest.mark.parametrize("text", [b'["\\ud800"]', b'["\xff"]', b'["\\udFFF"]'])
+def test_each_kind_of_half_character_is_mended_alone(text: bytes) -> None:
+    """An escape without its other half, and a byte that is not UTF-8."""
+    document = parse(text)
+    assert (document.value, document.mended) == (["\ufffd"], [("0",)])
+
+
+def test_names_that_become_one_are_mended_once() -> None:
+    """Two half characters are two names with one form: given twice, and the last counts."""
+    document = parse(b'{"\\ud800":1,"\\ud801":2}')
+    assert document.value == {"\ufffd": Number("2")}
+    assert document.mended == document.duplicates == [("\ufffd",)]

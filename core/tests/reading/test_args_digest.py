@@ -98,6 +98,7 @@ def test_our_own_commands(tool: str, command: str | None) -> None:
         ("Bash", "agentfeedback-server start"),
         ("Bash", "./agentfeedback.sh"),
         ("Bash", "myagentfeedback"),
+        ("Bash", "Xagentfeedback"),
         ("Bash", "/srv/agentfeedback/run"),
         ("Bash", "sudo sudo agentfeedback"),
         ("Bash", "sudo make agentfeedback"),

@@ -56,7 +56,7 @@ def test_rows_without_a_file_are_absent_or_hidden() -> None:
         (("/logs/day", "denied", False), "/logs/day/s1.jsonl", False),
         (("/logs/s1.jsonl", "denied", False), "/logs/s1.jsonl", True),
         (("/", "denied", True), "/logs/s1.jsonl", True),
-        (("/logs/X", "denied", True), "/logs/X/s1.jsonl", True),
+        (("/logs/X", "denied", True), "/logs/other/s1.jsonl", False),
     ],
 )
 def test_a_problem_hides_what_is_at_or_below_it(

@@ -74,8 +74,8 @@ def test_safe_text_is_unchanged(text: str) -> None:
 
 
 def test_visible_is_linear() -> None:
-    """A megabyte of characters to escape takes no more than a moment."""
-    assert len(visible("\x1b" * 1_000_000)) == 4_000_000
+    """Many characters to escape take no more than a moment."""
+    assert len(visible("\x1b" * 100_000)) == 400_000
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,7 @@ def test_a_record_filed_again_is_the_same_content(body: dict[str, Any]) -> None:
     assert not {"moved_to_payload", "coerced", "truncated"} & {item.code for item in again.warnings}
 
 
+@settings(max_examples=40)
 @given(BODIES, st.sampled_from(["key", "occurred_at"]), json_trees.TEXTS)
 def test_key_and_time_are_no_content(body: dict[str, Any], name: str, value: str) -> None:
     """A replay may differ in key and time."""
@@ -413,7 +414,7 @@ def test_key_and_time_are_no_content(body: dict[str, Any], name: str, value: str
 
 
 def many(*forms: str) -> str:
-    return ",".join(form.replace("?", str(number)) for number in range(60_000) for form in forms)
+    return ",".join(form.replace("?", str(number)) for number in range(15_000) for form in forms)
 
 
 @pytest.mark.parametrize(
@@ -431,8 +432,8 @@ def many(*forms: str) -> str:
 def test_any_number_of_oddities_is_told_in_time(members: str) -> None:
     """Each further member that is moved, mended or given twice costs no more than the one before: one may send millions."""
     started = time.process_time()
-    assert len(normalise(f'{{"summary":"s",{members}}}'.encode()).warnings) > 59_000
-    assert time.process_time() - started < 20
+    assert len(normalise(f'{{"summary":"s",{members}}}'.encode()).warnings) > 14_000
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

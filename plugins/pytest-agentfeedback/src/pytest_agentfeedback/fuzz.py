@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hypothesis.strategies import SearchStrategy
 
+_M = TypeVar("_M")
 #: One value of each JSON type, and those that are likely to be taken for another.
 VALUES: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, "", "text", [], [None], {}, {"type": 1})
 
@@ -98,6 +100,20 @@ def mutations(sessions: Sequence[Sequence[bytes]]) -> Iterator[tuple[int, int, s
                         _written(_replaced(value, path, other)),
                     )
                 yield number, index, f"no {shown}", _written(_removed(value, path))
+
+
+def some(mutations: Sequence[_M], most: int) -> Sequence[_M]:
+    """At most so many of them, spread evenly; all of them when `AGENTFEEDBACK_FUZZ` asks for more.
+
+    The step from one to the next shares no divisor with the number of changes that each member
+    has, so that every member and every kind of change is among them.
+    """
+    if factor() > 1 or len(mutations) <= most:
+        return mutations
+    step = -(-len(mutations) // most)
+    while math.gcd(step, len(VALUES) + 1) > 1:
+        step += 1
+    return mutations[::step]
 
 
 def logs(sessions: Sequence[Sequence[bytes]]) -> SearchStrategy[list[bytes]]:
