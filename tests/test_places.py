@@ -32,6 +32,7 @@ ELSEWHERE = [
     ),
     ("reading/timeline_entries", "core/tests/reading/test_timeline.py", "what a timeline holds"),
     ("digest/build", "core/tests/digest/test_troubles.py", "and in the goldens of every reader"),
+    ("digest/entry", "tests/test_show.py", "an entry in full is what a command shows"),
     ("digest/complaint_tables", "core/tests/digest/test_complaints.py", "tables of one matcher"),
     ("doctor/database_check", "core/tests/doctor/test_diagnose.py", "a part of the report"),
     ("harness_hooks/*", "core/tests/harness_hooks/test_entries.py", "edits of one settings file"),
