@@ -206,3 +206,18 @@ def test_names_that_become_one_are_mended_once() -> None:
     document = parse(b'{"\\ud800":1,"\\ud801":2}')
     assert document.value == {"\ufffd": Number("2")}
     assert document.mended == document.duplicates == [("\ufffd",)]
+
+
+def test_each_maximal_ill_formed_part_is_one_replacement_character() -> None:
+    """A character cut short is one, however many of its bytes are there; a byte that cannot begin one is another."""
+    document = parse(b'["\xf0\x9f\x98x\xff\xff\xe2\x82"]')
+    assert document.value == ["\ufffdx\ufffd\ufffd\ufffd"]
+
+
+@pytest.mark.parametrize("beside", [b"[]", b"[1]", b"{}"])
+def test_levels_still_open_count(beside: bytes) -> None:
+    """What was closed does not: four levels, one of them closed, and nine more are twelve."""
+    text = b"[[[" + beside + b"," + b"[" * 9 + b"1" + b"]" * 12
+    assert bounded(text, 100, 12) is True
+    assert bounded(text, 100, 11) is False
+    assert bounded(text, 3, 12) is False
