@@ -33,6 +33,8 @@ ELSEWHERE = [
     ("reading/timeline_entries", "core/tests/reading/test_timeline.py", "what a timeline holds"),
     ("digest/build", "core/tests/digest/test_troubles.py", "and in the goldens of every reader"),
     ("digest/entry", "tests/test_show.py", "an entry in full is what a command shows"),
+    ("report/*", "tests/test_report.py", "steps of one page: what each counts is what it shows"),
+    ("terminal/prose", "core/tests/terminal/test_usage.py", "what help is wrapped with"),
     ("digest/complaint_tables", "core/tests/digest/test_complaints.py", "tables of one matcher"),
     ("doctor/database_check", "core/tests/doctor/test_diagnose.py", "a part of the report"),
     ("harness_hooks/*", "core/tests/harness_hooks/test_entries.py", "edits of one settings file"),
