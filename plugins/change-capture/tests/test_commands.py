@@ -284,6 +284,7 @@ def test_digests_and_capabilities(checkout: Any, agentscm: Any) -> None:
     assert codex["complete_possible"] is False
     assert codex["fields"]["prompts"] == "unavailable"
     done = agentscm(*configure(checkout, "--recipe-file", str(recipe)))
+    assert "does not run them yet" in done.err
     assert done.json["recipes"] == [
         {
             "id": "unit-test",

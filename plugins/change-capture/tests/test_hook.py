@@ -284,7 +284,11 @@ def test_rules_decide_what_an_ending_says(checkout: Any) -> None:
     assert [each.get("exit_code") for each in finishes[:3]] == [0, 2, None]
 
 
-def test_the_exact_command_of_a_recipe_is_no_second_action(checkout: Any) -> None:
+def test_the_exact_command_of_a_recipe_is_no_second_action(
+    checkout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentfeedback_change_capture.adapter import managed
+
     recipe = checkout.home / "recipe.json"
     recipe.write_text(
         json.dumps(
@@ -301,6 +305,8 @@ def test_the_exact_command_of_a_recipe_is_no_second_action(checkout: Any) -> Non
     from agentfeedback_change_capture.setup.recipes import read
 
     checkout.configure(recipes=[read(str(recipe), 1 << 20)])
+    assert checkout.send("SessionStart", source="startup") == NOTHING
+    monkeypatch.setattr(managed, "RUNNER", True)
     answer, warnings = checkout.send("SessionStart", source="startup")
     said = json.loads(answer)["hookSpecificOutput"]
     command = "/opt/agentscm change-capture run-recipe --id unit-test"
@@ -514,10 +520,10 @@ def test_a_lock_that_stays_held_is_a_warning(
 ) -> None:
     import fcntl
 
-    from agentfeedback_change_capture.adapter import run
+    from agentfeedback_change_capture.adapter import event
 
     checkout.configure()
-    monkeypatch.setattr(run, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(event, "LOCK_SECONDS", 0.05)
     with (checkout.spool / "spool.lock").open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         answer, [warning] = checkout.send("SessionStart", source="startup")
@@ -711,3 +717,66 @@ def test_the_real_script_ends_though_standard_input_hangs(checkout: Any) -> None
     finally:
         os.close(read)
         os.close(write)
+
+
+def test_the_real_script_on_a_full_disk(checkout: Any) -> None:
+    import resource
+
+    checkout.configure()
+    before = checkout.bytes()
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    done = script(checkout, payload(checkout), preexec_fn=full)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == b"agentscm: capture warning: OSError 27\n"
+    assert checkout.bytes() == before
+
+
+def test_the_real_script_with_pipes_where_files_belong(checkout: Any) -> None:
+    checkout.configure()
+    for path in (checkout.spool / "limits.json", checkout.config / "connections.json"):
+        path.unlink()
+        os.mkfifo(path)
+        done = script(checkout, payload(checkout))
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (0, b"", 1)
+        assert b"not a regular file" in done.stderr
+
+
+def test_the_real_script_with_a_lock_that_stays_held(checkout: Any) -> None:
+    import fcntl
+
+    checkout.configure()
+    with (checkout.spool / "spool.lock").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        started = time.monotonic()
+        done = script(checkout, payload(checkout))
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"holds the spool" in done.stderr
+    assert time.monotonic() - started < 17
+
+
+def test_a_hub_that_hangs_for_ever_ends_with_the_hook(checkout: Any) -> None:
+    """Whatever is waited for, the process ends before Claude Code's own limit, with status 0."""
+    import sys
+
+    assert hook.LAST_SECOND < 17 < 20
+    checkout.configure()
+    code = (
+        "import sys, time\n"
+        "from agentfeedback_change_capture.adapter import hook\n"
+        "from agentfeedback_change_capture.delivery import hub\n"
+        "hub.NoHub.resolve = lambda *_: time.sleep(600)\n"
+        "hook.LAST_SECOND = 0.3\n"
+        "hook.main(['--root', sys.argv[1]])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(checkout.root)],
+        input=payload(checkout),
+        env=checkout.environ,
+        capture_output=True,
+        timeout=17,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

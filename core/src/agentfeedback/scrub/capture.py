@@ -70,8 +70,9 @@ _SHAPES = (
     _shape("huggingface_token", "hf_", "[A-Za-z0-9]{30,}"),
 )
 
+# Any run of scheme characters: a mark of a diff stands before the scheme without a space.
 _URL = (
-    r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,31}+://"
+    r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]++://"
     r"[^ \t\n\r\f\v/@:\"']*+:([^ \t\n\r\f\v/\"']+)@"
 )
 _URL_HINT = r"://[^ \t\n\r\f\v/@:\"']*:[^ \t\n\r\f\v/\"']+@"

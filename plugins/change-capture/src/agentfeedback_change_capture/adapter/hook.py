@@ -58,7 +58,7 @@ def serve(
     run = None
     try:
         from agentfeedback.foundation.stdin import read_until
-        from agentfeedback_change_capture.adapter import payload
+        from agentfeedback_change_capture.adapter import payload, serving
         from agentfeedback_change_capture.adapter.run import Run
         from agentfeedback_change_capture.delivery.hub import NoHub
 
@@ -77,7 +77,7 @@ def serve(
             os.environ,
             int(time.time()),
         )
-        run.serve(data)
+        serving.serve(run, data)
     except Exception as error:  # noqa: BLE001 - no failure of ours may reach the harness
         return (run.answer if run else ""), [*(run.warnings if run else []), _described(error)]
     return run.answer, run.warnings

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+#: Whether this version has the command that guidance would name. Until it has, nothing is said of it.
+RUNNER = False
 #: The longest guidance that is added to a session, in bytes.
 LONGEST = 2_048
 

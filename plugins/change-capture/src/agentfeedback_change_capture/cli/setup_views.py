@@ -31,6 +31,7 @@ def run_configure(line: Parsed) -> int:
     """`change-capture configure`."""
     import re
 
+    from agentfeedback_change_capture.adapter import managed
     from agentfeedback_change_capture.identities import recipe_digest
     from agentfeedback_change_capture.setup import bindings, claude_version, recipes, rules
     from agentfeedback_change_capture.setup.program import agentscm
@@ -71,8 +72,9 @@ def run_configure(line: Parsed) -> int:
         given["recipes"] = recipes.read_all_files(line.recipe_file, most)
     done = capture.configure_checkout(root, given, os.environ, program=agentscm())
     binding = done.binding
-    version = claude_version.warning()
-    warnings = [*done.warnings, *([version] if version else [])]
+    warnings = [*done.warnings, *filter(None, [claude_version.warning()])]
+    if binding.recipes and not managed.RUNNER:
+        warnings.append("the recipes are registered, and this version does not run them yet")
     warn("change-capture", warnings)
     hooks = f"{done.added} hooks added, {done.unchanged} unchanged in {binding.settings_path}"
     print_result(

@@ -40,6 +40,7 @@ class DemoHub:
 
 def replay(folder: str, mode: str) -> dict[str, Any]:
     """Set a checkout up below an empty folder, run the session's hooks, and return what came of it."""
+    from agentfeedback_change_capture.adapter import serving
     from agentfeedback_change_capture.adapter.run import Run
     from agentfeedback_change_capture.setup import capture, clients
 
@@ -66,7 +67,7 @@ def replay(folder: str, mode: str) -> dict[str, Any]:
     for at, (said, payload) in enumerate(payloads(root)):
         hub.is_away = at == AWAY
         run = Run(root, "", hub, time.monotonic() + 60, environ, int(time.time()))
-        run.serve(json.dumps(payload).encode())
+        serving.serve(run, json.dumps(payload).encode())
         steps.append(
             {
                 "event": payload["hook_event_name"],
