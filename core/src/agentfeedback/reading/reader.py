@@ -237,7 +237,8 @@ class Reader:
         """Open the session's log. The default is a file of lines, decompressed when it ends in `.zst`."""
         from agentfeedback.reading.log import FileLog
 
-        return FileLog(session.path)
+        listed = (session.device, session.inode) if session.inode else None
+        return FileLog(session.path, listed)
 
     def read(self, log: Log, place: Place, timeline: Sink) -> None:
         """Tell `timeline` what each record of `log` says, in order. Any bytes at all: never raises."""

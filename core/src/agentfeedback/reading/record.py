@@ -24,6 +24,8 @@ R = TypeVar("R", bound="Record")
 #: An undecoded member: any JSON, kept as it is written. Empty when the member is absent.
 Raw = msgspec.Raw
 
+#: The longest line that is repaired, in bytes: as text it may take five times as much, beside what it was made from.
+LONGEST_REPAIRED = 64 << 20
 #: How much of a text `lines_above` and `last_line` look at, in bytes.
 _LOOKED_AT = 4096
 
@@ -50,8 +52,11 @@ class Decoder(typing.Generic[R]):
         except (msgspec.DecodeError, RecursionError):
             return self.lenient(line)
 
-    def lenient(self, line: bytes) -> R | None:
-        """The record of a line that the fast decoder refused."""
+    def lenient(self, line: bytes | memoryview) -> R | None:
+        """The record of a line that the fast decoder refused, unless it is too long to be repaired."""
+        if len(line) > LONGEST_REPAIRED:
+            return None
+        line = bytes(line)
         if b"{" not in line:  # a log may hold millions of blank lines
             return None
         fixed = _repaired(line).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from agentfeedback.reading import FileLog, Log, Record, UnreadableLog, open_regular
+from agentfeedback.reading import FileLog, Record, UnreadableLog, open_regular
 
 _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # To go through a folder takes no right to list it, where the system can tell the two apart.
@@ -20,9 +20,7 @@ class Transcript(FileLog):
     """A transcript, opened without following a link anywhere in its path; `modified` in nanoseconds since the epoch."""
 
     def __init__(self, path: str) -> None:
-        Log.__init__(self)
-        self.path = path
-        self._file = _opened(path)
+        super().__init__(path, descriptor=_opened(path))
         self.modified = os.fstat(self._file).st_mtime_ns
 
 
