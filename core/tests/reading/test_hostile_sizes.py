@@ -16,8 +16,9 @@ from agentfeedback.policy.gate import CollectGate
 from agentfeedback.policy.rules import Policy, RepositoryRules
 from agentfeedback.reading import compressed, log, record
 from agentfeedback.reading.args_digest import is_own
+from agentfeedback.reading.blocks import BLOCK, UnreadableLog
 from agentfeedback.reading.compressed import decompressed
-from agentfeedback.reading.log import BLOCK, FileLog, UnreadableLog
+from agentfeedback.reading.log import FileLog
 from agentfeedback.reading.reader import Place, Reader, Session
 from agentfeedback.reading.record import Record
 from agentfeedback.reading.tally import Tally

@@ -13,7 +13,8 @@ from datetime import datetime
 
 import pytest
 
-from agentfeedback.reading.log import FileLog, UnreadableLog, first_line
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import FileLog, first_line
 from agentfeedback.reading.reader import Place, Session
 from agentfeedback.reading.record import decoder
 from agentfeedback.reading.tally import Tally

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from agentfeedback.reading.log import Log, UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import Log
 from agentfeedback.reading.reader import Home, Place, Report
 from agentfeedback.reading.tally import Tally
 from agentfeedback_cursor.reader import Cursor

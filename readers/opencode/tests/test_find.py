@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
 from agentfeedback.reading.sqlite import database as database_module
 
 

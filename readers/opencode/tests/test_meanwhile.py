@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
 from agentfeedback.reading.sqlite import database as database_module
 from agentfeedback.reading.sqlite import snapshot as snapshot_module
 from agentfeedback_opencode.reader import OpenCodeV1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
 from agentfeedback.reading.sqlite import database as database_module
 
 V1, V2 = "opencode-v1", "opencode-v2"

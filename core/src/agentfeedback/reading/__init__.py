@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from agentfeedback.foundation import times
     from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
     from agentfeedback.foundation.files import open_regular, small_file
+    from agentfeedback.reading.blocks import UnreadableLog
     from agentfeedback.reading.document import DocumentLog, ManyFilesLog
     from agentfeedback.reading.drift import Fields, Known
-    from agentfeedback.reading.log import FileLog, Log, RowLog, UnreadableLog, first_line
+    from agentfeedback.reading.log import FileLog, Log, RowLog, first_line
     from agentfeedback.reading.reader import (
         Encoding,
         Home,
@@ -73,7 +74,7 @@ _MODULES = {
     "Status": "agentfeedback.reading.sink",
     "TroubleKind": "agentfeedback.reading.sink",
     "StoreState": "agentfeedback.reading.reader",
-    "UnreadableLog": "agentfeedback.reading.log",
+    "UnreadableLog": "agentfeedback.reading.blocks",
     "conform": "agentfeedback.reading.record",
     "declared_paths": "agentfeedback.reading.reader",
     "decoder": "agentfeedback.reading.record",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from agentfeedback.reading.log import BLOCK, UnreadableLog
+from agentfeedback.reading.blocks import BLOCK, UnreadableLog
 
 #: Compressed bytes handed to the decompressor at a time: the format can blow up one byte into
 #: 32 KiB, so this bounds what a hostile file makes of one step (32 MiB).

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from agentfeedback.foundation.files import NotRegularError, open_regular
-from agentfeedback.reading.log import FileLog, Log, RowLog, UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import FileLog, Log, RowLog
 from agentfeedback.reading.record import INVALID, dumps, loads
 
 #: The largest document that is read, in bytes: it is held in memory as a whole, several times over.

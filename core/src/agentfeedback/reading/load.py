@@ -54,7 +54,7 @@ def load(
     reader: Reader, session: Session, place: Place, sink: Sink, watch: Watch | None = None
 ) -> Log:
     """Read the session's log into `sink` and return the log, closed; raises `SessionRefused`."""
-    from agentfeedback.reading.log import UnreadableLog
+    from agentfeedback.reading.blocks import UnreadableLog
 
     _keep_memory()
     try:

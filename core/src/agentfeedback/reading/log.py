@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from agentfeedback.foundation.files import NotRegularError, open_regular
+from agentfeedback.reading.blocks import BLOCK, UnreadableLog
 from agentfeedback.reading.record import Record, decoder
 
 if TYPE_CHECKING:
@@ -23,22 +24,12 @@ R = TypeVar("R", bound=Record)
 Watch = Callable[[list[bytes]], None]
 
 
-#: Bytes read at a time: small enough to stay in the processor's cache until it is decoded.
-BLOCK = 64 * 1024
 #: The longest line that is held, in bytes. Sparse and compressed files hold lines of any length.
 LONGEST_LINE = 256 << 20
 #: A line of more bytes is gathered in place, so that it is never there twice.
 _LARGE_LINE = 1 << 20
 #: Bytes looked through at a time for the last line end.
 _BACKWARD = 1 << 20
-
-
-class UnreadableLog(Exception):
-    """A log that cannot be opened or read as it was listed; `reason` is shown with the state. A value to the engine."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Overlong:

@@ -13,7 +13,8 @@ import pytest
 from attrs import frozen
 
 from agentfeedback.plugins.host import Host
-from agentfeedback.reading.log import Log, RowLog, UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import Log, RowLog
 from agentfeedback.reading.reader import Home, Place, Reader, Report, Session
 from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback.recorder import Recorder, Recording

@@ -19,7 +19,7 @@ from attrs import define, field, frozen
 
 from agentfeedback.foundation.errors import reason_of
 from agentfeedback.foundation.files import open_regular
-from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
 from agentfeedback.reading.sqlite.snapshot import Copy, SnapshotFolder
 
 T = TypeVar("T")

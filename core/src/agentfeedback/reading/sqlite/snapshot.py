@@ -20,7 +20,7 @@ from contextlib import suppress
 from agentfeedback.foundation.errors import reason_of
 from agentfeedback.foundation.files import open_regular, write_all
 from agentfeedback.foundation.lock import FileLock
-from agentfeedback.reading.log import UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
 
 _BLOCK = 1 << 20
 _LOCK = ".lock"

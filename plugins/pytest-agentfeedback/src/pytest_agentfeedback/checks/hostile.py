@@ -6,7 +6,8 @@ import tracemalloc
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agentfeedback.reading.log import BLOCK, Log
+from agentfeedback.reading.blocks import BLOCK
+from agentfeedback.reading.log import Log
 from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback import fuzz, laws
 from pytest_agentfeedback.recorder import shifted
