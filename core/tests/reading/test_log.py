@@ -11,7 +11,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.reading.log import FileLog, Log, RowLog, UnreadableLog, first_line
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import FileLog, Log, RowLog, first_line
 from agentfeedback.reading.record import Record
 from agentfeedback.reading.tally import Tally
 

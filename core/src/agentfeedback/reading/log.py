@@ -45,7 +45,7 @@ class Overlong:
         return self._length
 
     def add(self, piece: bytes | bytearray | memoryview) -> None:
-        """Read on. Carriage returns are held back: at the end of the line they are no part of it."""
+        """Read on. Carriage returns are held back: at the end of the line they do not belong to it."""
         self._length += len(piece)
         kept = bytes(piece).rstrip(b"\r")
         if kept:

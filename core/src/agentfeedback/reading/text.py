@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 
 from agentfeedback.foundation.files import NotRegularError, open_regular
-from agentfeedback.reading.log import RowLog, UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import RowLog
 from agentfeedback.reading.record import Record, dumps
 
 #: Bytes read at a time, and the most that are kept of one line.

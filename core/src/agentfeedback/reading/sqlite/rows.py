@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-from agentfeedback.reading.log import RowLog, UnreadableLog
+from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.log import RowLog
 from agentfeedback.reading.sqlite.database import CHANGED, Snapshot, SqliteSnapshots, Stale
 
 Rows = Callable[[sqlite3.Connection], Iterator[bytes]]
