@@ -91,11 +91,12 @@ def tests(session: nox.Session) -> None:
 def reader(session: nox.Session, name: str) -> None:
     """Run the tests and the corpus of one reader: the quick loop."""
     install(session, "tests")
-    paths = [
-        path
-        for path in (f"readers/{name}", f"corpus/{name}")
-        if os.path.isdir(os.path.join(ROOT, path))
+    # A reader may read several harnesses, each with a corpus: opencode has opencode-v1 and opencode-v2.
+    corpora = [
+        *glob.glob(f"corpus/{name}", root_dir=ROOT),
+        *glob.glob(f"corpus/{name}-*", root_dir=ROOT),
     ]
+    paths = [f"readers/{name}", *sorted(corpora)]
     session.run("pytest", *paths, *session.posargs)
 
 

@@ -17,10 +17,10 @@ from agentfeedback.digest.detect import Detector, is_event
 from agentfeedback.foundation import times
 from agentfeedback.reading.reader import Session
 from agentfeedback.reading.timeline import Timeline
-from agentfeedback.reading.timeline_entries import Call, Entry, Trouble
+from agentfeedback.reading.timeline_entries import AboutSession, Call, Entry, Trouble
 from agentfeedback.scrub import Scrubber
 from agentfeedback.wire.encode import plain
-from agentfeedback.wire.records import Digest, Event
+from agentfeedback.wire.records import About, Digest, Event
 
 #: Findings of these detectors are members of a digest themselves; those of any other stand under `findings`.
 OWN_MEMBERS = ("retries", "denials", "flagged")
@@ -167,6 +167,21 @@ def _frame(session: Session, timeline: Timeline, detectors: Sequence[Detector]) 
         counts=timeline.counts(),
         final_excerpt=timeline.final_excerpt,
         findings=extra or None,
+        about=_about(timeline.about_session),
+    )
+
+
+def _about(facts: AboutSession) -> About | None:
+    if facts == AboutSession():
+        return None
+    return About(
+        facts.title,
+        facts.branch,
+        facts.version,
+        facts.parent,
+        facts.input,
+        facts.output,
+        round(facts.cost, 6),
     )
 
 

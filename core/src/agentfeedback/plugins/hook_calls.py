@@ -200,6 +200,11 @@ class HookCalls:
             self._write(hook, each, began, str(len(found)), error)
         return found, error
 
+    def show_frames(self, frames: str) -> None:
+        """Where in the code of a plugin something failed, in a trace."""
+        if self._trace and frames:
+            screen.note(frames)
+
     def _write(
         self,
         hook: str,

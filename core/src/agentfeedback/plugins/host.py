@@ -269,6 +269,19 @@ class Host:
         """Name a plugin whose hook raised, by the error's type alone: its text may quote a log."""
         self.warn(f"plugin {name} failed in {hook}: {type(error).__name__}")
 
+    def failed_in_read(self, harness: str, fault: str, place: str, frames: str) -> None:
+        """Name a reader that raised and the first place where it did; a trace shows where in its code."""
+        key = f"{harness} {fault}"
+        if key in self._warned:
+            return
+        self._warned.add(key)
+        from agentfeedback.scrub import SUBMIT, Scrubber
+        from agentfeedback.terminal.screen import visible
+
+        where = f" at {visible(Scrubber(SUBMIT).text(place))}" if place else ""
+        self.warn(f"plugin {harness} failed in read: {fault}{where}")
+        self._calls.show_frames(frames)
+
     def warn(self, sentence: str) -> None:
         """One warning on stderr, once per run."""
         if sentence not in self._warned:

@@ -27,13 +27,21 @@ _KEPT_MEMORY = 8 << 20
 
 
 class SessionRefused(Exception):
-    """A session that is not read, or whose read is not shown. `fault` names the exception of a reader that raised."""
+    """A session that is not read, or whose read is not shown.
 
-    def __init__(self, state: State, reason: str = "", fault: str = "") -> None:
-        super().__init__(state, reason, fault)
+    `fault` names the exception of a reader that raised, `place` the file and the line it was at, and
+    `frames` where in the reader's code that was, a line each.
+    """
+
+    def __init__(
+        self, state: State, reason: str = "", fault: str = "", place: str = "", frames: str = ""
+    ) -> None:
+        super().__init__(state, reason, fault, place, frames)
         self.state = state
         self.reason = reason
         self.fault = fault
+        self.place = place
+        self.frames = frames
 
 
 @define(eq=False)
@@ -61,6 +69,7 @@ def load(
         log = reader.open(session)
         try:
             log.expected_first = place.first_line
+            log.session = session
             log.watch = watch
             reader.read(log, place, sink)
         finally:
@@ -72,11 +81,41 @@ def load(
     except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named and the rest goes on
         fault = type(error).__name__
         raise SessionRefused(
-            "unreadable", f"reader {session.harness} failed: {fault}", fault
+            "unreadable",
+            f"reader {session.harness} failed: {fault}",
+            fault,
+            _place_of(reader, session, sink.offset),
+            _frames(error),
         ) from None
     if log.lines == sink.unparsed_lines:
         raise SessionRefused("unsupported-format")
     return log
+
+
+def _place_of(reader: Reader, session: Session, offset: int) -> str:
+    """File and line (from 1) of the record at an offset; looked for once more, since nothing counts lines while it reads."""
+    number, at = 1, 0
+    try:
+        log = reader.open(session)
+        try:
+            for line in log.complete_lines():
+                at += len(line) + 1
+                if at > offset:
+                    break
+                number += 1
+        finally:
+            log.close()
+    except Exception:  # noqa: BLE001 - the reader failed before, and this only says where
+        return session.path
+    return f"{session.path} line {number}"
+
+
+def _frames(error: Exception) -> str:
+    """Where an exception was raised, without its text and without source lines: both may quote a log."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
 
 
 def facts_of(log: Log, sink: Sink) -> LogFacts:

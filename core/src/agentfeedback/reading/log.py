@@ -17,6 +17,7 @@ from agentfeedback.reading.blocks import BLOCK, UnreadableLog
 from agentfeedback.reading.record import Record, decoder
 
 if TYPE_CHECKING:
+    from agentfeedback.reading.session import Session
     from agentfeedback.reading.sink import Sink
 
 R = TypeVar("R", bound=Record)
@@ -80,6 +81,8 @@ class Log:
         self.boundary: Callable[[int], bool] | None = None
         #: The line the gate checked (`Place.first_line`); another first line makes the log unreadable.
         self.expected_first: bytes | None = None
+        #: The session it is of, where one is read.
+        self.session: Session | None = None
         #: Shown the lines as `records` comes to them: for who counts what they hold.
         self.watch: Watch | None = None
 

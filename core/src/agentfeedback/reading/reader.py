@@ -14,11 +14,14 @@ from attrs import define, field, frozen
 
 from agentfeedback.foundation.errors import reason_of
 from agentfeedback.foundation.paths import env_directory
+from agentfeedback.reading.session import Session
 
 if TYPE_CHECKING:
     from agentfeedback.reading.drift import Known
     from agentfeedback.reading.log import Log
     from agentfeedback.reading.sink import Sink
+
+__all__ = ["Encoding", "Home", "Place", "Reader", "Report", "Session", "StoreState"]
 
 StoreState = Literal["present", "absent", "unreadable", "unsupported-format"]
 
@@ -45,36 +48,6 @@ class Home:
     def directory(self, variable: str, *default: str) -> str:
         """The directory in an environment variable when that is an absolute path, else `default` below the home."""
         return env_directory(self.environ, variable, self.path, *default)
-
-
-@frozen(eq=False)
-class Session:
-    """One candidate: a session in a store, known by name and `stat` alone.
-
-    `mtime` is in nanoseconds since the epoch, `size` in bytes (of the file as it is there; 0 for
-    row stores). `unsupported` holds the reason when the format is known and not read. `detail` is
-    the reader's own: what it needs to open this session.
-    """
-
-    harness: str
-    id: str
-    path: str
-    mtime: int
-    size: int = 0
-    device: int = 0
-    inode: int = 0
-    ctime: int = 0
-    unsupported: str = ""
-    detail: Any = None
-
-    @property
-    def ref(self) -> str:
-        return f"{self.harness}:{self.id}"
-
-    @property
-    def identity(self) -> tuple[int, int, int, int, int]:
-        """Changes whenever the file was written or replaced, as far as the system shows."""
-        return (self.device, self.inode, self.size, self.mtime, self.ctime)
 
 
 @frozen(eq=False)

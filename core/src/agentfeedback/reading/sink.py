@@ -107,6 +107,25 @@ class Sink:
         taken for a time of the session: a record that is an entry gives its time itself.
         """
 
+    def about(
+        self,
+        *,
+        title: str | None = None,
+        branch: str | None = None,
+        version: str | None = None,
+        parent: str | None = None,
+    ) -> None:
+        """What the harness recorded about the session: its title, the git branch, its own version, the parent's id.
+
+        What is said last of each counts. It belongs to no entry, opens none and counts nothing.
+        """
+
+    def used(self, *, input: int = 0, output: int = 0, cost: float = 0.0) -> None:
+        """Tokens into and out of the model, and US dollars, of one answer; a digest shows the sums.
+
+        Of the session as a whole, wherever its digest begins. An answer that is recorded twice is reported once.
+        """
+
     # -- verbs ---------------------------------------------------------------------------------
 
     def entry(

@@ -13,7 +13,7 @@ from typing import Literal
 
 from agentfeedback.reading.args_digest import args_digest, is_own
 from agentfeedback.reading.sink import BATCH, Sink, Status, TroubleKind, parsed
-from agentfeedback.reading.timeline_entries import Call, Entry, Trouble, Watched
+from agentfeedback.reading.timeline_entries import AboutSession, Call, Entry, Trouble, Watched
 from agentfeedback.wire.records import Counts
 
 #: Words about a full text while it is at hand, by detector name.
@@ -53,6 +53,7 @@ class Timeline(Sink):
         self.model = ""
         self.entries: list[Entry] = []
         self.troubles: list[Trouble] = []
+        self.about_session = AboutSession()
         self.watched: Watched | None = None
         self._clip = clip
         self._mark = mark
@@ -103,6 +104,25 @@ class Timeline(Sink):
         super().note(time, cwd)
         if model:
             self.model = model
+
+    def about(
+        self,
+        *,
+        title: str | None = None,
+        branch: str | None = None,
+        version: str | None = None,
+        parent: str | None = None,
+    ) -> None:
+        facts = self.about_session
+        facts.title = self._clip(title, SUMMARY_BYTES) if title else facts.title
+        facts.branch = self._clip(branch, SUMMARY_BYTES) if branch else facts.branch
+        facts.version = self._clip(version, SUMMARY_BYTES) if version else facts.version
+        facts.parent = self._clip(parent, SUMMARY_BYTES) if parent else facts.parent
+
+    def used(self, *, input: int = 0, output: int = 0, cost: float = 0.0) -> None:
+        self.about_session.input += max(input, 0)
+        self.about_session.output += max(output, 0)
+        self.about_session.cost += cost if 0 <= cost < float("inf") else 0.0
 
     def trouble(self, kind: TroubleKind, text: str, time: str | int | None = None) -> None:
         if self.offset >= self.start:

@@ -50,6 +50,19 @@ class Entry:
     calls: list[Call] = field(factory=list)
 
 
+@define
+class AboutSession:
+    """What the harness recorded about a session; tokens and US dollars are sums over its answers."""
+
+    title: str = ""
+    branch: str = ""
+    version: str = ""
+    parent: str = ""
+    input: int = 0
+    output: int = 0
+    cost: float = 0.0
+
+
 @define(eq=False)
 class Trouble:
     """Something around the calls that failed; `at` is in nanoseconds since the epoch."""

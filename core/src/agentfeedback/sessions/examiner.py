@@ -166,7 +166,7 @@ class Examiner:
 
     def _name(self, session: Session, refused: SessionRefused) -> None:
         if refused.fault:
-            self._host.warn(f"plugin {session.harness} failed in read: {refused.fault}")
+            self._host.failed_in_read(session.harness, refused.fault, refused.place, refused.frames)
 
 
 def _pass(verdict: Verdict | None) -> None:

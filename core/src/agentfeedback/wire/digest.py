@@ -56,6 +56,19 @@ class Trouble:
 
 
 @define(eq=False)
+class About:
+    """What the harness recorded about the session; tokens and US dollars are sums over its answers."""
+
+    title: str = omitted("")
+    branch: str = omitted("")
+    version: str = omitted("")
+    parent: str = omitted("")
+    tokens_in: int = omitted(0)
+    tokens_out: int = omitted(0)
+    cost_usd: float = omitted(0.0)
+
+
+@define(eq=False)
 class Digest:
     """The digest of one session; `from_offset` is in bytes.
 
@@ -82,6 +95,7 @@ class Digest:
     flagged: list[Flagged] = field(factory=list)
     final_excerpt: str = omitted("")
     findings: dict[str, list[Any]] | None = omitted()
+    about: About | None = omitted()
 
 
 @define(eq=False)

@@ -14,6 +14,7 @@ from agentfeedback.foundation.lazy import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentfeedback.wire.digest import (
+        About,
         Digest,
         DigestError,
         DigestRun,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from agentfeedback.wire.marks import Forgotten, LeftOut, Marked
 
 _MODULES = {
+    "About": "agentfeedback.wire.digest",
     "Counts": "agentfeedback.wire.listing",
     "Digest": "agentfeedback.wire.digest",
     "DigestError": "agentfeedback.wire.digest",
@@ -62,6 +64,7 @@ _MODULES = {
 }
 __all__ = [
     "STATES",
+    "About",
     "Counts",
     "Digest",
     "DigestError",

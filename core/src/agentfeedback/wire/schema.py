@@ -35,6 +35,7 @@ _TRUER: Truer = {
 _SCALARS: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
+    float: {"type": "number"},
     bool: {"type": "boolean"},
     Any: {},
 }

@@ -45,6 +45,11 @@ def report_message(message: Message, sink: Sink) -> None:
             sink.prompt(typed[1])
     elif message.role == "assistant":
         _answer(blocks, sink)
+        if message.metrics is not None:
+            used = message.metrics
+            sink.used(
+                input=used.input_tokens or 0, output=used.output_tokens or 0, cost=used.cost or 0.0
+            )
 
 
 def _text(blocks: list[Block]) -> str:

@@ -22,6 +22,14 @@ class ModelInfo(Record):
     id: str | None = None
 
 
+class Metrics(Record, rename="camel"):
+    """The tokens of one answer, and what they cost in US dollars."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+
+
 class Metadata(Record, rename="camel"):
     """`display_only`: written for the person, by the program and not by the model."""
 
@@ -37,6 +45,7 @@ class Message(Record, rename="camel"):
     content: list[Block] | None = None
     ts: int | None = None
     model_info: ModelInfo | None = None
+    metrics: Metrics | None = None
     metadata: Metadata | None = None
 
 

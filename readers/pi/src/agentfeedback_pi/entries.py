@@ -26,6 +26,8 @@ def report_entry(line: Line, sink: Sink) -> None:
     sink.entry(line.id, line.timestamp, model=model)
     if message is not None:
         _message(message, sink, line.timestamp)
+    elif line.type == "session_info":
+        sink.about(title=line.name)
 
 
 def _message(message: Message, sink: Sink, time: str | None) -> None:
@@ -55,6 +57,10 @@ def _assistant(message: Message, sink: Sink, time: str | None) -> None:
             sink.call(
                 block.id, block.name or "", input=given or None, command=command, span=block.id
             )
+    if message.usage is not None:
+        usage = message.usage
+        cost = usage.cost.total if usage.cost is not None else None
+        sink.used(input=usage.input or 0, output=usage.output or 0, cost=cost or 0.0)
     if message.stop_reason == "aborted":
         sink.interrupt()
         sink.interrupt_open()

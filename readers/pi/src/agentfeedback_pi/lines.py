@@ -15,12 +15,27 @@ class Block(Record):
     arguments: Raw = Raw()
 
 
+class Cost(Record):
+    """US dollars."""
+
+    total: float | None = None
+
+
+class Usage(Record):
+    """The tokens of one answer, and what they cost."""
+
+    input: int | None = None
+    output: int | None = None
+    cost: Cost | None = None
+
+
 class Message(Record, rename="camel"):
     """What a `message` entry carries; which members there are depends on `role`."""
 
     role: str | None = None
     content: str | list[Block] | None = None
     model: str | None = None
+    usage: Usage | None = None
     stop_reason: str | None = None
     error_message: str | None = None
     tool_call_id: str | None = None
@@ -47,6 +62,8 @@ class Line(Record, rename="camel"):
     timestamp: str | None = None
     cwd: str | None = None
     model_id: str | None = None
+    name: str | None = None
+    parent_session: str | None = None
     message: Message | None = None
 
 

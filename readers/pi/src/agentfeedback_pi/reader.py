@@ -62,6 +62,8 @@ class Pi(Reader):
                 sink.unparsed()
             elif line.type == "session":
                 sink.note(line.timestamp, line.cwd)
+                if line.parent_session:
+                    sink.about(parent=_id(os.path.basename(line.parent_session)))
             else:
                 report_entry(line, sink)
 
@@ -69,8 +71,7 @@ class Pi(Reader):
 def _files(folder: str, report: Report, seen: set[str], *, root: bool = False) -> Iterator[Session]:
     for file in report.files(folder, root=root):
         if file.name.endswith(_END):
-            stem = file.name.removesuffix(_END)
-            session = report.session(file, stem.partition("_")[2] or stem)
+            session = report.session(file, _id(file.name))
             if session is None:
                 continue
             if session.id in seen:
@@ -78,3 +79,8 @@ def _files(folder: str, report: Report, seen: set[str], *, root: bool = False) -
                 continue
             seen.add(session.id)
             yield session
+
+
+def _id(name: str) -> str:
+    stem = name.removesuffix(_END)
+    return stem.partition("_")[2] or stem

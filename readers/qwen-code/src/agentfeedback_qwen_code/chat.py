@@ -33,6 +33,7 @@ class Chat:
             _result(line, self._tools, sink)
         else:
             sink.entry(line.uuid, line.timestamp, line.cwd, line.model)
+            sink.about(branch=line.git_branch, version=line.version)
             if line.type == "user":
                 if not line.subtype:  # others are not typed by a person
                     sink.prompt(line.text() if _has_text(line) else None)
@@ -51,6 +52,9 @@ def _answer(line: Line, tools: dict[str, str], sink: Sink) -> None:
     text = line.text()
     if text:
         sink.said(text)
+    if line.usage_metadata is not None:
+        usage = line.usage_metadata
+        sink.used(input=usage.prompt_token_count or 0, output=usage.candidates_token_count or 0)
     for part in line.parts():
         call = part.function_call
         if call is None:

@@ -60,6 +60,13 @@ class Payload(Record, rename="camel"):
     ui_event: Raw = Raw()
 
 
+class Usage(Record, rename="camel"):
+    """The tokens of one answer."""
+
+    prompt_token_count: int | None = None
+    candidates_token_count: int | None = None
+
+
 class Line(Record, rename="camel"):
     """One line of a chat."""
 
@@ -69,6 +76,9 @@ class Line(Record, rename="camel"):
     timestamp: str | None = None
     cwd: str | None = None
     model: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    usage_metadata: Usage | None = None
     message: Message | None = None
     tool_call_result: CallResult | None = None
     system_payload: Payload | None = None
