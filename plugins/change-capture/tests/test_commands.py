@@ -392,3 +392,24 @@ def test_what_a_hook_imports(checkout: Any, mode: str) -> None:
     assert ("re2" in loaded) is (mode == "shared-conversation")
     network = {"socket", "ssl", "http.client", "urllib.request", "subprocess"}
     assert loaded.isdisjoint(network)
+
+
+def test_the_account_in_the_readme_is_the_demonstration_s(checkout: Any, agentscm: Any) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    [shown] = [part.partition("```")[0] for part in readme.split("```demo\n")[1:]]
+    printed = [line.rstrip() for line in agentscm("demo").out.splitlines()]
+    assert [line for line in shown.splitlines() if line not in printed] == []
+
+
+def test_the_commands_of_the_how_to_are_commands(checkout: Any, agentscm: Any) -> None:
+    """Each command line parses: what it is about is not there, and no line is wrong."""
+    import shlex
+
+    page = Path(__file__).parents[3] / "docs/how-to/capture-changes.md"
+    blocks = page.read_text().replace("\\\n", " ").split("```")[1::2]
+    lines = [line for block in blocks for line in block.splitlines() if line.strip()]
+    assert len(lines) > 10
+    for line in lines:
+        program, *words = shlex.split(line.partition(" < ")[0])
+        assert program == "agentscm"
+        assert agentscm(*words, stdin=b"token").status != 2, line

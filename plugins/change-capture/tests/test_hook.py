@@ -221,6 +221,13 @@ def test_an_unreadable_payload_is_a_gap(checkout: Any, data: bytes) -> None:
     assert gap["gap"] == {"kind": "capture_interrupted", "cause": "payload_unreadable"}
 
 
+def test_an_unreadable_end_of_a_subagent_closes_nothing(checkout: Any) -> None:
+    checkout.configure()
+    checkout.send("PreToolUse", **BASH)
+    assert checkout.send(b'{"session_id":"s-1","hook_event_name":"SubagentStop",') == NOTHING
+    assert checkout.actions("finish") == []
+
+
 # --- endings ----------------------------------------------------------------------------------
 
 

@@ -194,6 +194,8 @@ class ObservedEvent:
             agent: str | None = None
         elif self.event == "SubagentStop":
             agent = read.agent_id(self.payload)
+            if agent is None:  # unreadable: it does not say whose end it is
+                return
         elif self.event in ("SessionEnd", "SessionStart"):
             agent = ""
         else:
