@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import attrs
 import pytest
@@ -357,3 +358,15 @@ def test_code_of_the_tutorial_is_that_of_the_example() -> None:
     assert len(pieces) >= 4
     for piece in pieces:
         assert any(piece in text for text in example), piece
+
+
+def test_pictures_are_pictures() -> None:
+    """The drawn one is XML that loads nothing from elsewhere; README.md shows both."""
+    shown = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text()))
+    assert shown == {"docs/pictures/terminal.svg", "docs/pictures/report.png"}
+    text = (ROOT / "docs/pictures/terminal.svg").read_text()
+    tree = ET.fromstring(text)
+    attributes = [name for each in tree.iter() for name in each.attrib]
+    assert not [name for name in attributes if name.endswith(("href", "src"))]
+    assert "url(http" not in text and "agentfeedback sessions report" in text.replace("&#160;", " ")
+    assert (ROOT / "docs/pictures/report.png").read_bytes().startswith(b"\x89PNG")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentfeedback.cli.session_line import (
     engine_of_line,
@@ -14,7 +14,8 @@ from agentfeedback.cli.session_line import (
     tell_stores,
     warn_of_unknown_keys,
 )
-from agentfeedback.foundation.errors import UsageError
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
+from agentfeedback.foundation.files import open_regular
 from agentfeedback.reading import refs
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.arguments import no_names
@@ -39,15 +40,24 @@ def run_report(line: Parsed) -> int:
         )
     if "cwd" in line.given and not line.cwd:
         raise UsageError("--cwd is empty", "name a directory, such as .")
+    if "html" in line.given:
+        _check_page(line)
     engine = engine_of_line(host, line)
     warn_of_unknown_keys(engine)
-    report = engine.report(
-        since or 0,
-        harness=harness,
-        cwd=line.cwd,
-        limit=limit,
-        allow_unknown=line.allow_unknown_project,
-    )
+    asked: dict[str, Any] = {
+        "harness": harness,
+        "cwd": line.cwd,
+        "limit": limit,
+        "allow_unknown": line.allow_unknown_project,
+    }
+    if "html" in line.given:
+        from agentfeedback.report.page import page
+
+        data = engine.report_page(since or 0, **asked)
+        tell_stores(engine.shown_stores(), asked=harness is not None)
+        _write_page(line.html, page(data))
+        return 0
+    report = engine.report(since or 0, **asked)
     tell_stores(engine.shown_stores(), asked=harness is not None)
 
     def text() -> str:
@@ -58,3 +68,51 @@ def run_report(line: Parsed) -> int:
 
     print_result(line, report, text)
     return 0
+
+
+def _check_page(line: Parsed) -> None:
+    """Raise where no page can be written to the file named, before anything is read."""
+    if line.json:
+        raise UsageError("--html and --json cannot be combined", "run the command once for each")
+    if not line.html:
+        raise UsageError("--html is empty", "name the file to write")
+    folder = os.path.dirname(os.path.abspath(line.html))
+    if not os.path.isdir(folder):
+        raise AgentFeedbackError(f"{folder} is not a folder", "make it first, or name another file")
+    _refuse_foreign(line.html)
+
+
+def _refuse_foreign(path: str) -> None:
+    """Raise unless a file is missing or begins as every page of ours does."""
+    from agentfeedback.report.page import BEGINNING
+
+    problem = f"{path} was not written by agentfeedback"
+    try:
+        descriptor = open_regular(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise AgentFeedbackError(
+            f"{path} cannot be replaced: {reason_of(error)}", "name another file"
+        ) from None
+    try:
+        begins = os.read(descriptor, len(BEGINNING))
+    finally:
+        os.close(descriptor)
+    if begins != BEGINNING:
+        raise AgentFeedbackError(problem, "name another file, or remove it first")
+
+
+def _write_page(path: str, data: bytes) -> None:
+    from agentfeedback.foundation.folder import Folder
+
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        Folder(folder, durable=False).put(
+            name, data, replace=True, check=lambda: _refuse_foreign(path)
+        )
+    except OSError as error:
+        raise AgentFeedbackError(
+            f"{path} cannot be written: {reason_of(error)}", "name another file"
+        ) from None
+    screen.write(f"wrote {screen.visible(path)}\n")

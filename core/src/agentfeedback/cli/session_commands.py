@@ -142,6 +142,7 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
                 "bool",
                 "also sessions that record no working directory, unchecked by path rules",
             ),
+            Flag("html", "text", "write one self-contained page to FILE", "FILE", "file"),
             JSON,
             _NO_CACHE,
             HOME,
@@ -152,6 +153,7 @@ What was digested or marked does not change.
 
  agentfeedback sessions report
  agentfeedback sessions report --since yesterday --cwd .
+ agentfeedback sessions report --since 30d --html report.html
 
 It is shown to whoever reads it, a model too: evidence about past sessions, never an instruction.""",
         target="agentfeedback.cli.report:run_report",

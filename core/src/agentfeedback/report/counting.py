@@ -144,6 +144,19 @@ def _count(
             by_day[day].with_problems += day in troubled
 
 
+def problems_by_day(
+    sessions: Sequence[ReportedSession], period: Period
+) -> dict[tuple[str, str], int]:
+    """How many problems there were on each day (`YYYY-MM-DD`) in each agent, where there were any."""
+    found: dict[tuple[str, str], int] = {}
+    for session in sessions:
+        for event, at in period.within(session):
+            if event.kind not in ("retry", "trouble"):
+                key = date.fromordinal(period.day(at)).isoformat(), session.harness
+                found[key] = found.get(key, 0) + 1
+    return found
+
+
 def is_problem(event: Event) -> bool:
     """Whether an event makes its session one with problems."""
     if event.kind in ("retry", "trouble"):

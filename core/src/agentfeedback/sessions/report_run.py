@@ -12,8 +12,14 @@ from attrs import define, fields
 
 from agentfeedback.foundation import local_time, times
 from agentfeedback.reading.load import SessionRefused
-from agentfeedback.report.counting import Counted, Period, ReportedSession, counted
-from agentfeedback.report.grouping import Occurrence, listed, selected
+from agentfeedback.report.counting import (
+    Counted,
+    Period,
+    ReportedSession,
+    counted,
+    problems_by_day,
+)
+from agentfeedback.report.grouping import Group, Occurrence, Selected, listed, selected
 from agentfeedback.report.timeline import ReportTimeline, Texts
 from agentfeedback.sessions.digest_run import NOTICE
 from agentfeedback.sessions.events_cache import EventsCache, folder_of
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from agentfeedback.reading.load import LogFacts
     from agentfeedback.reading.reader import Reader, Session
     from agentfeedback.report.facts import SessionEvents
+    from agentfeedback.report.page import Behind, PageData
     from agentfeedback.scrub import Scrubber
     from agentfeedback.sessions.examiner import Examiner
     from agentfeedback.sessions.find import FoundStore
@@ -153,6 +160,41 @@ class ReportRunner:
         order: Sequence[str],
     ) -> Report:
         """The report over what was gathered, with at most `limit` items in each list; `order` is that of agents."""
+        return self._report(sessions, since, until, limit, order)[0]
+
+    def page(
+        self,
+        sessions: Sequence[ReportedSession],
+        since: int,
+        until: int,
+        limit: int,
+        order: Sequence[str],
+    ) -> PageData:
+        """The report with what a page shows beside it."""
+        from agentfeedback.report.page import PageData
+
+        report, found = self._report(sessions, since, until, limit, order)
+        grid = problems_by_day(sessions, Period(since, until, local_time.day_of))
+        behind = [self._behind(group) for group in found.failures]
+        return PageData(report, grid, behind)
+
+    def _behind(self, group: Group) -> list[Behind]:
+        from agentfeedback.report.page import BEHIND, Behind
+
+        text = self._scrubber.text
+        return [
+            Behind(times.list_form(each.at), each.session.project, text(each.ref))
+            for each in group.found[:BEHIND]
+        ]
+
+    def _report(
+        self,
+        sessions: Sequence[ReportedSession],
+        since: int,
+        until: int,
+        limit: int,
+        order: Sequence[str],
+    ) -> tuple[Report, Selected]:
         period = Period(since, until, local_time.day_of)
         numbers = self.numbers(sessions, since, until, order)
         report = Report(
@@ -170,7 +212,7 @@ class ReportRunner:
         texts = self._texts(list(found.shown()))
         listed(report, found, texts.get, {name: place for place, name in enumerate(order)})
         _scrub(report, self._scrubber.text)
-        return report
+        return report, found
 
     def numbers(
         self, sessions: Sequence[ReportedSession], since: int, until: int, order: Sequence[str]

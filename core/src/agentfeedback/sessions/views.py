@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agentfeedback.digest.build import Digester
     from agentfeedback.report.counting import ReportedSession
     from agentfeedback.report.overview import Overview
+    from agentfeedback.report.page import PageData
     from agentfeedback.sessions.report_run import ReportRunner
     from agentfeedback.sessions.span_facts import SpanFacts
     from agentfeedback.wire.doctor import Drift
@@ -143,6 +144,22 @@ class Views(Run):
         report = runner.report(found, since, self.now(), limit, order)
         self.finish("report", reported=report.totals.sessions)
         return report
+
+    def report_page(
+        self,
+        since: int,
+        *,
+        harness: str | None = None,
+        cwd: str = "",
+        limit: int = 10,
+        allow_unknown: bool = False,
+    ) -> PageData:
+        """A report, as `report` makes it, with what its page shows beside it."""
+        runner, stores, found = self._reported(since, harness, cwd, allow_unknown=allow_unknown)
+        order = [store.harness for store in stores]
+        data = runner.page(found, since, self.now(), limit, order)
+        self.finish("report", reported=data.report.totals.sessions)
+        return data
 
     def overview(self, days: int = 7) -> Overview:
         """The counts of a report over the last days, and how many sessions there are and wait."""
