@@ -18,7 +18,7 @@ _File = TypeVar("_File")
 _LARGEST = 256 << 20
 #: Files of stores that nobody asked for so long (nanoseconds) are removed.
 _FORGOTTEN = 30 * 86_400 * 1_000_000_000
-_SUFFIX = ".msgpack"
+SUFFIX = ".msgpack"
 _OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.unfinished-[0-9a-f]+)?", re.DOTALL)
 VERSION = f"1/{__version__}"
 
@@ -29,23 +29,11 @@ class CacheFile:
     def __init__(self, folder: str, harness: str, location: str) -> None:
         name = hashlib.sha256(f"{harness}\0{location}".encode("utf-8", "replace")).hexdigest()[:24]
         self.folder = folder
-        self.name = f"{harness}-{name}{_SUFFIX}"
+        self.name = f"{harness}-{name}{SUFFIX}"
 
     def read(self, kind: type[_File]) -> _File | None:
-        """What the file holds; None when it is missing, damaged or not ours alone to write."""
-        try:
-            descriptor = open_regular(os.path.join(self.folder, self.name))
-        except OSError:
-            return None
-        try:
-            found = os.fstat(descriptor)
-            if found.st_uid != os.geteuid() or found.st_mode & 0o022:
-                return None
-            return msgspec.msgpack.decode(read_all(descriptor, _LARGEST), type=kind)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return None
-        finally:
-            os.close(descriptor)
+        """What the file holds, as `read` says."""
+        return read(os.path.join(self.folder, self.name), kind)
 
     def write(self, value: object, now: int) -> None:
         """Write the file, and remove those nobody used for long; a cache that cannot be written costs time alone."""
@@ -55,6 +43,23 @@ class CacheFile:
             _forget(self.folder, now)
         except OSError:
             return
+
+
+def read(path: str, kind: type[_File]) -> _File | None:
+    """What a file of the cache holds; None when it is missing, damaged or not ours alone to write."""
+    try:
+        descriptor = open_regular(path)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            return None
+        return msgspec.msgpack.decode(read_all(descriptor, _LARGEST), type=kind)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def _forget(folder: str, now: int) -> None:

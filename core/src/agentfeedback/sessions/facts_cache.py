@@ -8,19 +8,15 @@ size, times) and one revision of its reader; what the policy says is never kept.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import time
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentfeedback import __version__
-from agentfeedback.foundation.files import open_regular, read_all
-from agentfeedback.foundation.folder import Folder
 from agentfeedback.reading.load import LogFacts
 from agentfeedback.reading.reader import Place, Reader, Session
+from agentfeedback.sessions.cache_file import SUFFIX, VERSION, CacheFile, read
 from agentfeedback.wire.records import Counts
 
 if TYPE_CHECKING:
@@ -31,12 +27,6 @@ if TYPE_CHECKING:
 #: A file written this shortly before it was read (nanoseconds) may be written again within one tick of
 #: its clock, unseen: its facts are not kept.
 _SETTLED = 2_000_000_000
-_VERSION = f"1/{__version__}"
-_LARGEST = 256 << 20
-#: Caches of stores that nobody listed for so long (nanoseconds) are removed.
-_FORGOTTEN = 30 * 86_400 * 1_000_000_000
-_SUFFIX = ".msgpack"
-_OURS = re.compile(r".*-[0-9a-f]{24}\.msgpack(?:\.unfinished-[0-9a-f]+)?", re.DOTALL)
 
 
 class _Kept(msgspec.Struct, array_like=True, gc=False):
@@ -73,10 +63,8 @@ class FactsCache:
         *,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
-        name = hashlib.sha256(f"{harness}\0{location}".encode("utf-8", "replace")).hexdigest()[:24]
-        self._folder = os.path.join(directory, "listing")
-        self._path = os.path.join(self._folder, f"{harness}-{name}{_SUFFIX}")
-        self._kept = _read(self._path)
+        self._file = CacheFile(os.path.join(directory, "listing"), harness, location)
+        self._kept = _sessions(self._file.read(_File))
         self._now: dict[str, _Kept] = {}
         self._changed = False
         # Before anything is read: what is written while a long scan runs is too new as well.
@@ -143,13 +131,7 @@ class FactsCache:
             if not self._changed:
                 return
             sessions = {**self._kept, **self._now}
-        data = msgspec.msgpack.encode(_File(_VERSION, sessions))
-        try:
-            folder = Folder(self._folder, durable=False)
-            folder.put(os.path.basename(self._path), data, replace=True)
-            _forget(self._folder, self._clock())
-        except OSError:
-            return
+        self._file.write(_File(VERSION, sessions), self._clock())
 
 
 def caches_of(
@@ -169,7 +151,7 @@ def kept(directory: str) -> tuple[str, int, int, int]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith(_SUFFIX) and (usable := _read(entry.path)):
+                if entry.name.endswith(SUFFIX) and (usable := _sessions(read(entry.path, _File))):
                     files += 1
                     size += entry.stat(follow_symlinks=False).st_size
                     sessions += len(usable)
@@ -182,28 +164,5 @@ def _revision(reader: Reader) -> str:
     return f"{reader.format}/{reader.revision}"
 
 
-def _read(path: str) -> dict[str, _Kept]:
-    try:
-        descriptor = open_regular(path)
-    except OSError:
-        return {}
-    try:
-        found = os.fstat(descriptor)
-        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            return {}
-        whole = msgspec.msgpack.decode(read_all(descriptor, _LARGEST), type=_File)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return {}
-    finally:
-        os.close(descriptor)
-    return whole.sessions if whole.version == _VERSION else {}
-
-
-def _forget(folder: str, now: int) -> None:
-    """Remove caches nobody used for long, and what killed runs left; the folder may be a link to one of other files."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if not _OURS.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
-                continue
-            if now - entry.stat(follow_symlinks=False).st_mtime_ns > _FORGOTTEN:
-                os.unlink(entry.path)
+def _sessions(found: _File | None) -> dict[str, _Kept]:
+    return found.sessions if found is not None and found.version == VERSION else {}
