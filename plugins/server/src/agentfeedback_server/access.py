@@ -54,7 +54,7 @@ class Access:
 
     def __init__(self, database: Database, fixed: str = "", fixed_for: str = DEFAULT) -> None:
         self._database = database
-        self._fixed = _hash(fixed) if fixed else ""
+        self.fixed_hash = _hash(fixed) if fixed else ""
         self._fixed_for = fixed_for
 
     def caller(self, given: Sequence[str]) -> Caller | None:
@@ -140,7 +140,7 @@ class Access:
 
     def _one(self, key: str) -> Caller | None:
         digest = _hash(key)
-        if self._fixed and hmac.compare_digest(digest, self._fixed):
+        if self.fixed_hash and hmac.compare_digest(digest, self.fixed_hash):
             return Caller(self._fixed_for, self._name(self._fixed_for))
         match = _KEY.fullmatch(key)
         if match is None:

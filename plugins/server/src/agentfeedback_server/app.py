@@ -13,8 +13,9 @@ from starlette.types import ASGIApp
 from agentfeedback.foundation.errors import StoreError
 from agentfeedback_server import upload_rows
 from agentfeedback_server.access import Access, Caller
+from agentfeedback_server.browsers import Browsers
 from agentfeedback_server.database import opened
-from agentfeedback_server.routes import api, public
+from agentfeedback_server.routes import api, public, ui
 from agentfeedback_server.routes.mcp import Mcp
 from agentfeedback_server.settings import Settings
 from agentfeedback_server.tenant import Tenants
@@ -57,6 +58,7 @@ class Server:
                     *public.routes(self.settings),
                     *api.routes(self.tenants),
                     *tools.routes(),
+                    *ui.routes(self.tenants, Browsers(self.database, self.access)),
                 ],
                 needs_key=needs_key,
                 authenticate=self.access.caller,

@@ -32,6 +32,17 @@ keys = sa.Table(
     sa.Column("revoked_at", Long),
 )
 
+#: Browsers that somebody signed in with a key; `hash` is the SHA-256 of what their cookie holds.
+browser_sessions = sa.Table(
+    "browser_sessions",
+    metadata,
+    sa.Column("hash", Text, primary_key=True),
+    sa.Column("key_hash", Text, nullable=False),
+    sa.Column("organisation_id", Text, sa.ForeignKey("organisations.id"), nullable=False),
+    sa.Column("expires_at", Long, nullable=False),
+    sa.Index("browser_sessions_expiry", "expires_at"),
+)
+
 #: The periods in which an organisation lets sessions be processed; the one without an end is in force.
 consents = sa.Table(
     "consents",
