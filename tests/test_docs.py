@@ -25,7 +25,7 @@ from agentfeedback.policy import rules
 from agentfeedback.policy.user_file import KEYS
 from agentfeedback.reading import log, reader, record, sink
 from agentfeedback.terminal import program
-from agentfeedback.wire import records
+from agentfeedback.wire import records, report
 from tests.support import ROOT
 from tests.support.machine import Machine
 
@@ -45,8 +45,8 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: A dotted name below one of our packages, and a file or folder of their sources.
 _DOTTED = re.compile(r"(?<![\w/.@-])((?:pytest_)?agentfeedback(?:_[a-z_]+)?(?:\.[A-Za-z_]\w*)+)")
 _SOURCE = re.compile(r"(?<![\w/])((?:core|(?:readers|plugins)/[\w-]+)/(?:src|tests)/[\w/.-]*\w)")
-#: Names with a dot that are files of the program.
-_FILES = {"agentfeedback.db", "agentfeedback.json"}
+#: Names with a dot that are files of the program, or what a server keeps with a request.
+_FILES = {"agentfeedback.db", "agentfeedback.json", "agentfeedback.project"}
 _CELL = re.compile(r"^\| `([^`|]+)`", re.MULTILINE)
 
 
@@ -231,6 +231,24 @@ def test_every_member_of_a_digest_is_documented(kind: type) -> None:
     """The section of a record names its members as JSON does, in the order they are printed."""
     names = [field.metadata.get("name") or field.name for field in attrs.fields(kind)]
     assert documented(sections("digest-format.md")[f"`{kind.__name__}`"]) == names
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        report.Report,
+        report.Totals,
+        report.Failure,
+        report.Stopped,
+        report.Complaint,
+        report.Repeated,
+        report.AroundCalls,
+    ],
+)
+def test_every_member_of_a_report_is_documented(kind: type) -> None:
+    """The section of a record names its members in the order they are printed."""
+    names = [field.name for field in attrs.fields(kind)]
+    assert documented(sections("report.md")[f"`{kind.__name__}`"]) == names
 
 
 def test_every_reason_of_the_policy_is_documented() -> None:
