@@ -129,8 +129,8 @@ def accept_all(spool: Spool) -> int:
     """Acknowledge every pending envelope; returns how many there were."""
     waiting = spool.pending(10_000)
     for each in waiting:
-        spool.attempted(each)
         spool.acknowledge(each, NOW)
+        spool.attempted(each)
     return len(waiting)
 
 

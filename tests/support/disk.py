@@ -130,7 +130,9 @@ def current(top: Path) -> State:
     found: State = {}
     for path in sorted(top.rglob("*")):
         name = str(path.relative_to(top))
-        found[name] = None if path.is_dir() else path.read_bytes()
+        # What is neither stands for itself: reading a pipe would wait for ever.
+        odd = b"" if path.is_symlink() or not path.is_file() else path.read_bytes()
+        found[name] = None if path.is_dir() else odd
     return found
 
 

@@ -392,8 +392,9 @@ def test_an_export_stopped_anywhere(tmp_path: Path) -> None:
     before = disk.current(spool)
     with faulty(MODULES) as system:
         export(str(spool), str(archive), DEADLINE)
+    # A few of them walk up from the archive, so their number depends on how deep it is.
     print(f"export: {len(system.calls)} system calls")
-    assert len(system.calls) >= 695 and not system.opened
+    assert len(system.calls) >= 680 and not system.opened
     whole = {name: data for name, data in disk.current(archive).items() if name != "export.json"}
     assert whole == before
     for number in (errno.EIO, errno.ENOSPC):

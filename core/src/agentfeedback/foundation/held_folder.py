@@ -69,10 +69,14 @@ class HeldFolder:
         )
 
     def close(self) -> None:
-        """Give the descriptor back."""
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
+        """Give the descriptor back; it was opened for reading, so an error of the system loses nothing."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor < 0:
+            return
+        try:
+            os.close(descriptor)
+        except OSError:
+            return
 
     def itself(self) -> os.stat_result:
         """Return what the folder itself is."""

@@ -70,8 +70,8 @@ class FileLock:
 
     def release(self) -> None:
         """Let the next one have it."""
-        os.close(self._descriptor)
-        self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        os.close(descriptor)
 
     def remove(self) -> None:
         """Remove the lock file while it is held; who waits for it makes a new one."""

@@ -199,7 +199,19 @@ MUTABLE: dict[str, dict[str, Check]] = {
         "occurrences": array(_COMPACTED_CALL),
     },
     "cursor": {"position": COUNT},
-    "history": {"session": ID},
+    "history": {
+        "device": COUNT,
+        "generation": integer(1),
+        "head_bytes": COUNT,
+        "head_sha256": HEX,
+        "inode": COUNT,
+        "offset": COUNT,
+        "open_request": nullable(each_of(nullable(WORD))),
+        "session": ID,
+        "session_id": ID,
+        "state": one_of("following", "stopped"),
+        "work_id": ID,
+    },
     "limits": dict.fromkeys(
         ("artifact_bytes", "bytes", "records", "replay_bytes", "replay_records"), integer(1)
     ),
