@@ -11,10 +11,12 @@ from typing import Any
 
 import obstore
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentfeedback.foundation.canonical import canonical
 from agentfeedback.foundation.errors import StoreError
-from agentfeedback_server import upload_rows
+from agentfeedback_server import upload_rows, uploads
 from agentfeedback_server.begin import Limits
 from agentfeedback_server.settings import Settings
 from agentfeedback_web.objects import BucketObjects
@@ -252,6 +254,12 @@ def test_a_part_is_text_by_itself(client: Uploader) -> None:
     reply = client.part(id, 1, upload.parts[0])
     assert error(reply) == (400, "validation_error")
     assert reply.json()["details"][0]["code"] == "invalid_utf8"
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_the_length_of_a_part_in_an_envelope(text: str) -> None:
+    """Is that of the canonical JSON string without its quotes."""
+    assert uploads.escaped_length(text.encode()) == len(canonical(text)) - 2
 
 
 def test_a_transcript_with_another_digest_is_given_up(client: Uploader) -> None:

@@ -331,6 +331,43 @@ def test_a_large_body_is_refused_before_it_is_read(site: Site_) -> None:
     )
 
 
+def test_few_large_bodies_are_in_memory_at_a_time() -> None:
+    """The next one waits for its turn, and is refused when that does not come; a small one does not wait."""
+
+    async def main() -> None:
+        open_, most = 0, 0
+        turns = anyio.Semaphore(bodies.LARGE_AT_A_TIME)
+
+        def asked(length: int) -> Request:
+            headers = [(b"content-length", str(length).encode())]
+            return Request({"type": "http", "headers": headers, "state": {"large_bodies": turns}})
+
+        async def one(length: int) -> None:
+            nonlocal open_, most
+            async with bodies.room(asked(length), 1 << 30):
+                open_ += 1
+                most = max(most, open_)
+                await anyio.sleep(0.01)
+                open_ -= 1
+
+        async with anyio.create_task_group() as group:
+            for _ in range(3 * bodies.LARGE_AT_A_TIME):
+                group.start_soon(one, 1 << 20)
+        assert most == bodies.LARGE_AT_A_TIME
+        for _ in range(bodies.LARGE_AT_A_TIME):
+            await turns.acquire()
+        await one(bodies.SMALL)
+        bodies.TURN_S, before = 0, bodies.TURN_S
+        try:
+            with pytest.raises(answers.HttpError) as refused:
+                await one(1 << 20)
+        finally:
+            bodies.TURN_S = before
+        assert refused.value.status == 503
+
+    anyio.run(main)
+
+
 @given(st.text(max_size=30), st.binary(max_size=30))
 def test_no_request_is_without_an_answer(text: str, data: bytes) -> None:
     """Whatever path, header and body: the answer has the one form, and the guard does not fail."""

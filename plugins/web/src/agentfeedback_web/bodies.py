@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, TypeVar, get_origin
 
@@ -15,11 +16,15 @@ from cattrs.gen import make_dict_structure_fn
 from starlette.requests import Request
 
 from agentfeedback.foundation.json_text import NotJson, Number, parse, pointer
-from agentfeedback_web.answers import HttpError, bad_request, invalid, too_large
+from agentfeedback_web.answers import HttpError, bad_request, invalid, too_large, unavailable
 
 T = TypeVar("T")
 #: How long a body may take to arrive, in seconds.
 READ_S = 60
+#: A body up to this many bytes is read at once; of larger ones so many are in memory at a time.
+SMALL, LARGE_AT_A_TIME = 1 << 18, 4
+#: How long a large one waits for its turn, in seconds.
+TURN_S = 8
 
 
 async def read(request: Request, limit: int) -> bytes:
@@ -43,6 +48,29 @@ async def read(request: Request, limit: int) -> bytes:
     except TimeoutError:
         raise HttpError(408, "bad_request", f"the body took more than {READ_S} seconds") from None
     return b"".join(pieces)
+
+
+@asynccontextmanager
+async def room(request: Request, limit: int) -> AsyncIterator[None]:
+    """Wait for a turn where the body may be large; few are in memory at a time, so that many clients need no more.
+
+    Raises `HttpError`: 503 where the turn does not come.
+    """
+    length = request.headers.get("content-length", "")
+    expected = int(length) if length.isdecimal() else limit
+    if min(expected, limit) <= SMALL:
+        yield
+        return
+    turns: anyio.Semaphore = request.scope["state"]["large_bodies"]
+    try:
+        with anyio.fail_after(TURN_S):
+            await turns.acquire()
+    except TimeoutError:
+        raise unavailable("other large requests take too long") from None
+    try:
+        yield
+    finally:
+        turns.release()
 
 
 def fitted(body: bytes, shape: type[T]) -> T:

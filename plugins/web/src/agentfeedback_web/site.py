@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
+import anyio
 import prometheus_client
 from anyio import to_thread
 from attrs import field, frozen
@@ -25,12 +26,15 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentfeedback.foundation.errors import StoreError
+from agentfeedback_web import bodies
 from agentfeedback_web.answers import HttpError, json, not_found, unavailable
 from agentfeedback_web.logs import Log, silent
 from agentfeedback_web.metrics import Metrics
 
 Handler = Callable[[Request], Awaitable[Response]]
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+#: How many requests work at a time; each may hold a connection to the database.
+THREADS = 16
 #: How many keys of one request are tried.
 _KEYS = 4
 #: Characters that need no escape in a segment of a path.
@@ -119,6 +123,7 @@ def application(site: Site) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
         async with site.lifespan():
             yield
 
@@ -138,11 +143,15 @@ class _Guard:
         self._site = site
         self._app = app
         self._metrics = metrics
+        self._large_bodies: anyio.Semaphore | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
+            if self._large_bodies is None:
+                self._large_bodies = anyio.Semaphore(bodies.LARGE_AT_A_TIME)
+            scope["state"] = {**scope.get("state", {}), "large_bodies": self._large_bodies}
             await _Exchange(self._site, self._metrics, scope, send).run(self._app, receive)
         # Nothing here speaks WebSocket: without an answer the server refuses the handshake.
 

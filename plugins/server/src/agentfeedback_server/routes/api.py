@@ -76,8 +76,10 @@ async def _answered(
     tenant = _tenant(tenants, request)
     if not query:
         _no_parameters(request)
-    body = await bodies.read(request, limit)
-    return _response(await to_thread.run_sync(work, tenant, request, body))
+    async with bodies.room(request, limit):
+        body = await bodies.read(request, limit)
+        reply = await to_thread.run_sync(work, tenant, request, body)
+    return _response(reply)
 
 
 def _response(reply: ApiResponse) -> Response:

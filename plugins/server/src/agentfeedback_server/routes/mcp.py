@@ -91,6 +91,10 @@ class Mcp:
 
     async def _answer(self, request: Request) -> Response:
         _check_media_types(request)
+        async with bodies.room(request, LIMIT):
+            return await self._read(request)
+
+    async def _read(self, request: Request) -> Response:
         line = incoming(await bodies.read(request, LIMIT))
         if line.message is None and line.refusal:
             return Response(line.refusal, 400, media_type=JSON)
