@@ -53,7 +53,8 @@ def objects_at(url: str) -> Objects:
     """The objects at a URL: a path or `file://` of a folder, or `s3://`, `gs://`, `az://` a bucket.
 
     A bucket's URL may have a query with the options of obstore, such as `endpoint` and `region`;
-    credentials come from the environment.
+    credentials come from the environment. An endpoint with `http` is on this machine, or in a network
+    of which `allow_http=true` says that nobody else reads there.
 
     Raises:
         AgentFeedbackError: The URL cannot be used, or the client of the clouds is missing.
@@ -143,12 +144,16 @@ class BucketObjects:
                 f"the client of {parts.scheme} is missing ({error.name})",
                 "pip install 'agentfeedback-web[objects]'",
             ) from None
-        # Only for a server on this machine would anything be sent in clear text.
+        private = options.pop("allow_http", "false") == "true"
         local = urlsplit(options.get("endpoint", "")).hostname in ("127.0.0.1", "localhost", "::1")
         try:
             self._store = make(
                 f"{parts.scheme}://{parts.netloc}{parts.path}",
-                client_options={"allow_http": local, "timeout": "30s", "connect_timeout": "5s"},
+                client_options={
+                    "allow_http": local or private,
+                    "timeout": "30s",
+                    "connect_timeout": "5s",
+                },
                 retry_config=_RETRY,
                 **options,
             )

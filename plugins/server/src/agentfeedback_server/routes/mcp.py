@@ -49,7 +49,7 @@ from agentfeedback_web.site import caller, route
 
 #: The largest request: a report of the largest size, and what the protocol writes around it.
 LIMIT = BODY_LIMIT + (1 << 16)
-_PROJECT = "agentfeedback.project"
+_PROJECT = "mcp_project"
 INSTRUCTIONS = """\
 agentfeedback keeps reports about friction that agents meet, for a team.
 
