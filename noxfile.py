@@ -149,6 +149,13 @@ def crash(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def hooks(session: nox.Session) -> None:
+    """Send every payload that Claude Code really sent through the real hook, a process each (minutes)."""
+    install(session, "tests")
+    session.run("python", "tests/replay/real_script.py", *session.posargs)
+
+
+@nox.session(default=False)
 def mutation(session: nox.Session) -> None:
     """Change the pure modules step by step and see that a test of their own fails: all, or those named."""
     install(session, "tests")

@@ -42,6 +42,7 @@ def main() -> int:
             rounds=given.rounds,
             start_rounds=5 if given.quick else 15,
             scrub_bytes=1 << 17 if given.quick else 1 << 20,
+            captured_calls=20 if given.quick else 100,
         )
         _make(bench, given)
         rows: list[Row] = []

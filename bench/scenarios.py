@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+import capture
 from floors import logs
 from measure import Command, Cost, Failed, environment, measure, opened, product
 from table import Goal, Row
@@ -41,6 +42,7 @@ class Bench:
     rounds: int
     start_rounds: int
     scrub_bytes: int
+    captured_calls: int
 
     @property
     def output(self) -> str:
@@ -213,12 +215,47 @@ def starting(bench: Bench) -> list[Row]:
     return rows
 
 
+def capturing(bench: Bench) -> list[Row]:
+    """The hook of change capture, with an empty spool and with many calls in it."""
+    root = os.path.join(bench.work, "capture", "checkout")
+    environ = environment(os.path.dirname(root), bench.state("capture"))
+    words = [capture.AGENTSCM, "change-capture", "hook-claude", "--root", root]
+    call = {"tool_name": "Bash", "tool_use_id": "measured", "tool_input": {"command": "make"}}
+    inputs = {
+        "an ignored event": capture.payload(root, "PostToolBatch"),
+        "a turn's end": capture.payload(root, "Stop"),
+        "a call": capture.payload(root, "PreToolUse", **call),
+    }
+    bare = Command("bare interpreter", [sys.executable, "-c", "pass"], environ)
+    rows: list[Row] = []
+    _compile_packages()
+    for calls in (0, bench.captured_calls):
+        capture.make_checkout(root, environ)
+        capture.fill(root, environ, calls)
+        commands = [bare]
+        for name, data in inputs.items():
+            path = os.path.join(bench.work, f"{name.replace(' ', '-')}.json")
+            with open(path, "wb") as file:
+                file.write(data)
+            said = f"capture hook, {name}, {calls} calls kept"
+            commands.append(Command(said, words, environ, input=path))
+        costs = measure(commands, bench.start_rounds, bench.output)
+        for command in commands[1:]:
+            cost, least = costs[command.name], costs[bare.name]
+            above = (cost.cpu - least.cpu) * 1000
+            bound = 60 if calls == 0 else 150
+            goal = Goal("CPU above a bare one", above, bound, " ms")
+            rows.append(Row(command.name, cost, least.cpu, [goal]))
+    return rows
+
+
 #: The groups, by the names `--only` takes.
 GROUPS: dict[str, Callable[[Bench], list[Row]]] = {
     "store": list_and_digest,
     "big": one_big_session,
     "scrub": scrubbing,
     "start": starting,
+    "capture": capturing,
 }
 
 
@@ -233,7 +270,7 @@ def _warm_bytecode(commands: list[Command], output: str) -> None:
 
 def _compile_packages() -> None:
     """Compile what was installed as source: a hook itself never writes a compiled module."""
-    for package in ("agentfeedback", "agentfeedback_claude_code"):
+    for package in ("agentfeedback", "agentfeedback_claude_code", "agentfeedback_change_capture"):
         spec = find_spec(package)
         for folder in (spec and spec.submodule_search_locations) or ():
             compile_dir(folder, quiet=2)
