@@ -55,6 +55,7 @@ PURE = [
     "report.grouping",
     "report.signature",
     "report.timeline",
+    "sessions.cursor",
     "sessions.listing",
     "sessions.selecting",
     "state.watermark",

@@ -10,7 +10,15 @@ from jsonschema import Draft202012Validator
 
 EVENT = "claude-code:s1#u-2"
 UID = "01a22c67-3499-7dba-a585-e5b41f2f9e22"
-READ_ONLY = {"sessions_list", "list_submissions", "get_submission", "stats", "get_schema"}
+READ_ONLY = {
+    "sessions_list",
+    "sessions_report",
+    "session_show",
+    "list_submissions",
+    "get_submission",
+    "stats",
+    "get_schema",
+}
 CHANGING = {"sessions_digest", "sessions_mark", "submit_feedback", "mark_processed"}
 
 
@@ -39,7 +47,7 @@ def test_every_tool_is_listed(machine: Any, mode: str) -> None:
             assert hints.read_only_hint is (tool.name in READ_ONLY)
             assert not hints.destructive_hint and not hints.open_world_hint
             provider = "reaches the provider" in tool.description
-            assert provider is tool.name.startswith("sessions_")
+            assert provider is tool.name.startswith("session")
         assert client.server_info.name == "agentfeedback"
         assert client.instructions.startswith("agentfeedback keeps reports")
 

@@ -61,6 +61,11 @@ class DigestRunner:
         """How many sessions the run digested or deferred."""
         return len(self._run.sessions) + len(self._run.deferred)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a session had to be left for a later run."""
+        return bool(self._run.deferred)
+
     def refuse(self, ref: str, state: str, message: str) -> None:
         """Name a session that is not digested, and why."""
         text = self._scrubber.text

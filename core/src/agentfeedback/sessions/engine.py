@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentfeedback.reading.refs import Ref
 from agentfeedback.sessions.absent import missing
+from agentfeedback.sessions.cursor import spot, written
 from agentfeedback.sessions.named import AmbiguousRef, Names
 from agentfeedback.sessions.selecting import Options, Selected
 from agentfeedback.sessions.views import Views
@@ -18,6 +19,7 @@ from agentfeedback.wire import records
 
 if TYPE_CHECKING:
     from agentfeedback.sessions.digest_run import DigestRunner
+    from agentfeedback.sessions.examiner import ExaminedSession
 
 # What only digests need is imported by the methods that build them: every command waits for the rest.
 
@@ -87,12 +89,23 @@ class Engine(Views):
         chosen = selected.chosen(seen, allow_unknown=allow_unknown)
         self.left_out = selected.left_out
         run = self._run(allow_unknown, named=not selected.unprocessed, options=options)
+        behind: ExaminedSession | None = None  # the last one taken before one had to wait
         for each in chosen:
             if selected.limit and run.taken >= selected.limit:
                 break
             session = each.session
             run.take(readers[session.harness], session, rows.get((session.harness, session.id)))
-        return self._finished(run, options)
+            if not run.waiting:
+                behind = each
+        result = self._finished(run, options)
+        if (
+            options is not None
+            and options.paged
+            and behind is not None
+            and behind is not chosen[-1]
+        ):
+            result.next_cursor = written(spot(behind.when, behind.ref))
+        return result
 
     def _run(
         self, allow_unknown: bool, *, named: bool, options: Options | None = None
@@ -105,7 +118,7 @@ class Engine(Views):
             self.examiner,
             self.digester,
             self.scrubber,
-            Caps(),
+            Caps() if options is None or options.most is None else Caps(run=options.most),
             allow_unknown=allow_unknown,
             named=named,
             options=options or Options(),

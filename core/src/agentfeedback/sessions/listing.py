@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
 from agentfeedback.foundation import times
 from agentfeedback.reading.reader import Report
+from agentfeedback.sessions.cursor import Spot, spot, written
 from agentfeedback.sessions.examiner import ExaminedSession
 from agentfeedback.wire import records
 
 if TYPE_CHECKING:
     from agentfeedback.scrub import Scrubber
     from agentfeedback.sessions.find import FoundStore
+
+
+@frozen
+class Page:
+    """At most `limit` sessions, of those before a place where one is given."""
+
+    limit: int
+    before: Spot | None = None
 
 
 #: Rows without a file come first.
@@ -26,8 +37,12 @@ def listing_of(
     scrubber: Callable[[], Scrubber],
     *,
     unprocessed: bool,
+    page: Page | None = None,
 ) -> records.Listing:
-    """Everything that was found and everything that is remembered without a file, oldest last entry first."""
+    """Everything that was found and everything that is remembered without a file, oldest last entry first.
+
+    A `page` is the newest of them, or those before its place; where that is all, nothing says that it is one.
+    """
     digested = {store.harness for store in stores if store.reader.digests}
     shown = [
         (each.when, each.ref, listed(each, counts=each.session.harness in digested))
@@ -41,11 +56,21 @@ def listing_of(
             if item[2].state in ("new", "changed") and item[2].harness in digested
         ]
     shown.sort(key=lambda item: item[:2])
+    total = len(shown)
+    more = False
+    if page is not None:
+        if page.before is not None:
+            shown = [item for item in shown if spot(item[0], item[1]) < page.before]
+        more = len(shown) > page.limit
+        shown = shown[-page.limit :]
     items = [item[2] for item in shown]
+    cursor = written(spot(shown[0][0], shown[0][1])) if more else ""
     _scrub(items, scrubber)
-    return records.Listing(
-        [shown_store(store.report, lambda text: scrubber().text(text)) for store in stores], items
-    )
+    views = [shown_store(store.report, lambda text: scrubber().text(text)) for store in stores]
+    listing = records.Listing(views, items)
+    if page is not None and (more or page.before is not None):
+        listing.total, listing.next_cursor = total, cursor
+    return listing
 
 
 def status_of(

@@ -6,16 +6,23 @@ from collections.abc import Iterable
 
 from attrs import define, field, frozen
 
+from agentfeedback.sessions.cursor import Spot, spot
 from agentfeedback.sessions.examiner import ExaminedSession
 
 
 @frozen
 class Options:
-    """How a run digests: with `detail`, only sessions with `problems`, and whether it remembers how far it came (`mark`)."""
+    """How a run digests: with `detail`, only sessions with `problems`, and whether it remembers how far it came (`mark`).
+
+    `most` is the size in bytes from which on sessions are left for a later run; None is that of the
+    command line. `paged`: the run says where the next one goes on.
+    """
 
     detail: bool = False
     problems: bool = False
     mark: bool = True
+    most: int | None = None
+    paged: bool = False
 
 
 @define(eq=False)
@@ -30,6 +37,8 @@ class Selected:
     harness: str | None = None
     limit: int = 0
     newest: bool = False
+    #: Take only what comes behind this place in the order.
+    after: Spot | None = None
     #: Set by `chosen`: the number of sessions that were not taken, by state.
     left_out: dict[str, int] = field(factory=dict, init=False)
 
@@ -48,6 +57,14 @@ class Selected:
                 found.append(each)
             elif each.state != "processed":
                 self.left_out[each.state] = self.left_out.get(each.state, 0) + 1
-        sign = -1 if self.newest else 1
-        found.sort(key=lambda each: (sign * each.when, each.ref.encode("utf-8", "replace")))
+        found.sort(key=self.place)
+        if self.after is not None:
+            found = [each for each in found if self.place(each) > self._turned(self.after)]
         return found
+
+    def place(self, each: ExaminedSession) -> Spot:
+        """Where a session stands in the order of this selection."""
+        return self._turned(spot(each.when, each.ref))
+
+    def _turned(self, place: Spot) -> Spot:
+        return (-place[0] if self.newest else place[0]), place[1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from agentfeedback.reading.refs import Ref
 from agentfeedback.sessions.absent import without_file
 from agentfeedback.sessions.find import FoundStore
-from agentfeedback.sessions.listing import listing_of, shown_store, status_of
+from agentfeedback.sessions.listing import Page, listing_of, shown_store, status_of
 from agentfeedback.sessions.named import Names
 from agentfeedback.sessions.run import Run
 from agentfeedback.wire import records
@@ -38,13 +38,22 @@ class Views(Run):
 
     # -- list and status -----------------------------------------------------------------------
 
-    def listing(self, harness: str | None, since: int | None, unprocessed: bool) -> records.Listing:
-        """Every session with its state; `since` in nanoseconds since the epoch."""
+    def listing(
+        self,
+        harness: str | None,
+        since: int | None,
+        unprocessed: bool,
+        *,
+        page: Page | None = None,
+    ) -> records.Listing:
+        """Every session with its state, or a page of them; `since` in nanoseconds since the epoch."""
         stores = self.stores(self.in_scope(harness))
         rows = self.store.rows()
         seen = self.examined(stores, rows, since)
         absent = without_file(stores, rows)
-        listing = listing_of(stores, seen, absent, lambda: self.scrubber, unprocessed=unprocessed)
+        listing = listing_of(
+            stores, seen, absent, lambda: self.scrubber, unprocessed=unprocessed, page=page
+        )
         self.finish("list", listed=len(listing.sessions))
         return listing
 

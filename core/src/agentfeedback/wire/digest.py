@@ -110,6 +110,7 @@ class DigestRun:
     """What `sessions digest --json` prints; `sessions` holds `Digest` objects already made plain.
 
     `clean` is there with `--problems` only: sessions in which nothing was found, which are met again.
+    `next_cursor`, of the tool `sessions_digest` alone, leads to the sessions behind these.
     """
 
     notice: str
@@ -118,3 +119,4 @@ class DigestRun:
     errors: list[DigestError] = field(factory=list)
     deferred: list[str] = field(factory=list)
     clean: list[str] | None = field(default=None, metadata={"omit": "none"})
+    next_cursor: str = omitted("")

@@ -73,8 +73,12 @@ class Listed:
 
 @define(eq=False)
 class Listing:
+    """What `sessions list --json` prints. `total` and `next_cursor` are those of a page, which the tool `sessions_list` answers."""
+
     stores: list[Store] = field(factory=list)
     sessions: list[Listed] = field(factory=list)
+    total: int | None = field(default=None, metadata={"omit": "none"})
+    next_cursor: str = omitted("")
 
 
 @define(eq=False)

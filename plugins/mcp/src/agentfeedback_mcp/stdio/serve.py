@@ -34,6 +34,7 @@ from agentfeedback_mcp.local import filing, sessions
 from agentfeedback_mcp.local.backing import LocalBacking
 from agentfeedback_mcp.protocol.messages import listed, result
 from agentfeedback_mcp.protocol.verbatim import unwrapped
+from agentfeedback_mcp.stdio.progress import Progress
 from agentfeedback_mcp.stdio.transport import StdioTransport, standard
 from agentfeedback_mcp.tools import submissions
 from agentfeedback_mcp.tools.call import answer, warn, working_directory
@@ -97,7 +98,8 @@ async def _serve(transport: StdioTransport) -> None:
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}")
         text = unwrapped(params.arguments)
-        asked = partial(answer, tool, text, os.environ, LocalBacking)
+        progress = partial(Progress, context.session.report_progress)
+        asked = partial(answer, tool, text, os.environ, LocalBacking, progress)
         return result(await to_thread.run_sync(asked, limiter=alone if tool.alone else None))
 
     server: Server[Any] = Server(

@@ -24,7 +24,7 @@ _MANY: dict[str, Type] = {"strings": "string", "integers": "integer"}
 
 @frozen(eq=False)
 class Argument:
-    """One argument. `least` is that of a number, or of how many items an array has.
+    """One argument. `least` is that of a number, or of how many items an array has, `items` how many at most.
 
     `check` makes of the value what the tool wants and raises `UsageError`, which is reported with the
     code `wrong`; of an array it gets each item.
@@ -38,6 +38,7 @@ class Argument:
     least: int | None = None
     most: int = _LARGEST
     default: int | None = None
+    items: int | None = None
     wrong: str = "invalid_format"
     check: Callable[[Host, Any], Any] | None = None
 
@@ -47,7 +48,8 @@ class Argument:
         if self.type in _MANY:
             items: dict[str, Any] = {"type": _MANY[self.type]}
             array = {**about, "type": "array", "items": items}
-            return {**array, "minItems": self.least} if self.least else array
+            bounds = {"minItems": self.least or None, "maxItems": self.items}
+            return {**array, **{name: bound for name, bound in bounds.items() if bound}}
         shown: dict[str, Any] = {**about, "type": self.type}
         if self.words:
             shown["enum"] = list(self.words)
@@ -67,6 +69,8 @@ class Argument:
             raise self._refusal("type_mismatch", "is not an array")
         if len(value) < (self.least or 0):
             raise self._refusal("empty", "is empty")
+        if self.items is not None and len(value) > self.items:
+            raise self._refusal("out_of_range", f"takes at most {self.items}")
         return [self._one(host, _MANY[self.type], item) for item in value]
 
     def _one(self, host: Host, type: Type, value: Any) -> Any:

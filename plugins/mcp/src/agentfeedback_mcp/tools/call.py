@@ -41,6 +41,8 @@ class Backing(Protocol):
         ...
 
 
+#: Shows how far a call is: of a label and a total it makes what has `step()` and `done()`.
+Progress = Callable[[str, int], Any]
 #: Makes what a call is backed by.
 Backed = Callable[[Mapping[str, str], Host], Backing]
 
@@ -57,6 +59,7 @@ class Call:
     given: Mapping[str, Any]
     text: bytes
     backed: Backed
+    progress: Progress | None = None
 
     @cached_property
     def backing(self) -> Backing:
@@ -88,14 +91,18 @@ class Tool:
 
 
 def answer(
-    tool: Tool, text: bytes | None, environ: Mapping[str, str], backed: Backed
+    tool: Tool,
+    text: bytes | None,
+    environ: Mapping[str, str],
+    backed: Backed,
+    progress: Progress | None = None,
 ) -> ApiResponse:
     """What a tool answers to arguments as they were written; never raises."""
     id = request_id()
     try:
         host = Host(environ, warn)
         given = read(tool.arguments, text, host, open=tool.open)
-        reply = tool.run(Call(environ, host, given, text or b"{}", backed))
+        reply = tool.run(Call(environ, host, given, text or b"{}", backed, progress))
     except ApiError as refusal:
         return refusal.reply(id)
     except AgentFeedbackError as error:
