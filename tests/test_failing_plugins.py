@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from tests.support.machine import Machine
@@ -131,6 +135,83 @@ def test_a_gate_takes_no_refusal_away(machine: Machine) -> None:
     assert set(states(machine).values()) == {("denied", "deny_paths")}
 
 
+ODD_VERDICTS = {
+    "raises": "@property\n    def reason(self):\n        raise GeneratorExit",
+    "prints": "@property\n    def reason(self):\n        print('spoilt')\n        return 'mine'",
+    "is not Unicode": "reason = 'a\\ud800'",
+}
+
+
+@pytest.mark.parametrize("how", ODD_VERDICTS)
+def test_a_verdict_that_cannot_be_shown_refuses(machine: Machine, how: str) -> None:
+    """Whatever the text of a refusal does, the session is refused and the rest of the run goes on."""
+    code = (
+        f"class Odd:\n    {ODD_VERDICTS[how]}\n"
+        "@hookimpl\ndef session_after_read():\n    return Odd()\n"
+    )
+    plugin(machine, "odd", code, GATES)
+    reason = {"raises": "gate odd failed", "prints": "gate odd: mine"}.get(how, "gate odd: a?")
+    assert set(states(machine).values()) == {("denied", reason)}
+    assert "spoilt" not in run(machine, "list").text
+
+
+def test_a_plugin_that_does_not_come_back_is_named(machine: Machine) -> None:
+    """After its patience, on standard error, once; it goes on and its answer counts."""
+    code = (
+        "import time\n@hookimpl\ndef session_before_open():\n    time.sleep(0.3)\n    return None\n"
+    )
+    plugin(machine, "slow", code, GATES)
+    run(machine, "list")
+    script = (
+        "import sys, agentfeedback.foundation.foreign_call as call\n"
+        "call.PATIENCE = 0.1\n"
+        "from agentfeedback.cli.main import main\n"
+        "sys.exit(main(['sessions', 'list', '--json']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script],
+        env=machine.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["sessions"]
+    assert done.stderr.count("plugin slow has not come back from session_before_open after") == 1
+
+
+# A store of watermarks.
+
+JUNK = {
+    "no mapping": "5",
+    "odd names": "{5: None, ('codex', 'x1', 'y'): 7}",
+    "odd rows": "{('codex', 'x1'): 7, ('claude-code', 'c1'): None}",
+    "odd members": "{('codex', 'x1'): SessionRow('codex', 'x1', 5, 'a', None, [], processed_at='x')}",
+}
+
+
+@pytest.mark.parametrize("how", JUNK)
+def test_a_store_that_returns_junk_is_one_error(machine: Machine, how: str) -> None:
+    """It is named, and no session is shown with a mark it does not have."""
+    code = (
+        "from agentfeedback.plugins import WatermarkStore, SessionRow\n"
+        "class Junk(WatermarkStore):\n"
+        f"    def rows(self):\n        return {JUNK[how]}\n"
+        "    def digested(self, marks, at): pass\n"
+        "    def mark(self, names, outcome, uids, at): pass\n"
+        "    def forget(self, names): return []\n"
+        "    def selection(self): return None\n"
+        "    def save_selection(self, selection): pass\n"
+        "@hookimpl\ndef watermark_store():\n    return Junk()\n"
+    )
+    plugin(machine, "junk", code)
+    for words in (("list",), ("digest", "--unprocessed"), ("status",)):
+        result = run(machine, *words)
+        assert (result.status, result.out) == (1, b""), words
+        (line,) = [each for each in result.err.splitlines() if "warning" not in each]
+        assert "junk" in line and "rows" in line
+
+
 # Other plugins that fail are named and skipped.
 
 FAILING_PLUGINS = {
@@ -140,6 +221,17 @@ FAILING_PLUGINS = {
     "wraps a hook": "@hookimpl(wrapper=True)\ndef digest_session():\n    yield\n    return None\n",
     "raises in a registering hook": "@hookimpl\ndef register_detectors():\n    raise OSError\n",
     "ends the process in a hook": "@hookimpl\ndef run_finished():\n    raise SystemExit(3)\n",
+    "ends as a generator does": "@hookimpl\ndef run_finished():\n    raise GeneratorExit\n",
+    "raises what nobody catches": "@hookimpl\ndef register_detectors():\n    raise BaseException\n",
+    "prints and fails": "@hookimpl\ndef run_finished():\n    print('spoilt')\n    raise OSError\n",
+    "ends the process while it detects": (
+        "from agentfeedback.digest.detect import Detector\n"
+        "class Odd(Detector):\n"
+        "    name = 'bad'\n"
+        "    def find(self, timeline):\n"
+        "        raise SystemExit(0)\n"
+        "@hookimpl\ndef register_detectors():\n    return [Odd()]\n"
+    ),
     "registers no list": "@hookimpl\ndef register_detectors():\n    return 5\n",
     "registers what is not a detector": "@hookimpl\ndef register_detectors():\n    return [5]\n",
     "registers what is not a format": "@hookimpl\ndef register_scrub_formats():\n    return ['x']\n",
@@ -217,7 +309,7 @@ def test_blocked_reader_is_left_out(machine: Machine) -> None:
 
 RAISING = {
     "find": ("raise ValueError(home.path)", {}, "unreadable"),
-    "place": ("raise ValueError(home.path)", {"own:s9": ("new", "")}, "present"),
+    "place": ("raise ValueError(session.id)", {"own:s9": ("new", "")}, "present"),
     "open": (
         "raise ValueError(1)",
         {"own:s9": ("unreadable", "reader own failed: ValueError")},
@@ -231,10 +323,18 @@ RAISING = {
 }
 
 
+@pytest.mark.parametrize("error", ["ValueError", "SystemExit"])
 @pytest.mark.parametrize("method", RAISING)
-def test_reader_that_raises_is_named_and_the_others_read(machine: Machine, method: str) -> None:
-    """A reader that raises fails its own sessions alone; one that raises in `place` leaves the policy unchecked."""
+def test_reader_that_raises_is_named_and_the_others_read(
+    machine: Machine, method: str, error: str
+) -> None:
+    """A reader that raises, whatever it raises, fails its own sessions alone; one that raises in `place` leaves the policy unchecked."""
     raising, expected, store = RAISING[method]
+    raising = f"print('spoilt'); {raising.replace('ValueError', error)}"
+    expected = {
+        ref: (state, reason.replace("ValueError", error))
+        for ref, (state, reason) in expected.items()
+    }
     signature = {
         "find": "home, report",
         "place": "session, *, strict",
@@ -250,7 +350,8 @@ def test_reader_that_raises_is_named_and_the_others_read(machine: Machine, metho
     (machine.home / ".own/s9").write_bytes(b'{"cwd":"/srv","says":"hello"}\n')
     assert states(machine) == BOTH_NEW | expected
     result = run(machine, "list")
-    assert f"plugin own failed in {method if method != 'open' else 'read'}: " in result.err
+    assert f"plugin own failed in {method if method != 'open' else 'read'}: {error}" in result.err
+    assert "spoilt" in result.err
     assert {each["harness"]: each["state"] for each in result.json["stores"]}["own"] == store
     if method == "place":  # nothing is read unchecked where the policy names paths
         machine.config('[collect]\ndeny_paths = ["/nowhere"]\n')

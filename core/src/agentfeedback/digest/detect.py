@@ -121,7 +121,9 @@ class Troubles(Detector):
 class Guarded(Detector):
     """A detector of a plugin: where it raises, `failed` is called and it finds nothing."""
 
-    def __init__(self, detector: Detector, failed: Callable[[str, str, Exception], None]) -> None:
+    def __init__(
+        self, detector: Detector, failed: Callable[[str, str, BaseException], None]
+    ) -> None:
         self.name = detector.name
         self._detector = detector
         self._failed = failed
@@ -129,7 +131,9 @@ class Guarded(Detector):
     def mark(self, kind: Literal["prompt", "result"], text: str) -> Sequence[str]:
         try:
             return tuple(self._detector.mark(kind, text))
-        except Exception as error:  # noqa: BLE001 - the plugin is named, the digest goes on
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the plugin is named, the digest goes on
             self._failed(self.name, "mark", error)
             return ()
 
@@ -139,7 +143,9 @@ class Guarded(Detector):
             for finding in found:
                 encode((id(finding.owner), finding.value))  # raises here what could not be shown
             return found
-        except Exception as error:  # noqa: BLE001 - the plugin is named, the digest goes on
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the plugin is named, the digest goes on
             self._failed(self.name, "find", error)
             return ()
 

@@ -6,16 +6,20 @@ Which hooks there are and what their answers mean is not known here: `Host` has 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pluggy
 
+from agentfeedback.foundation.foreign_call import ForeignCall
 from agentfeedback.plugins import hookspecs
 from agentfeedback.terminal import screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     #: Raises for what a plugin must not hand over.
     Check = Callable[[Any], object]
@@ -34,14 +38,22 @@ class Implementation(NamedTuple):
 
 
 class HookCalls:
-    """The implementations of one run. `failed(plugin, hook, error)` is called for one that raises."""
+    """The implementations of one run.
+
+    `failed(plugin, hook, error)` is called for one that raises, `late(plugin, hook)` for one that has
+    not come back for some seconds.
+    """
 
     def __init__(
-        self, environ: Mapping[str, str], failed: Callable[[str, str, BaseException], None]
+        self,
+        environ: Mapping[str, str],
+        failed: Callable[[str, str, BaseException], None],
+        late: Callable[[str, str], None],
     ) -> None:
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._failed = failed
+        self._late = late
         self._core: object = None
         self._names: dict[int, str] = {}
         self._registered = 0
@@ -95,7 +107,9 @@ class HookCalls:
                     if check is not None and each.plugin is not self._core:
                         check(item)
                     items.append(item)
-            except (Exception, SystemExit) as refused:  # noqa: BLE001 - the plugin is named, the others are asked
+            except KeyboardInterrupt:
+                raise
+            except BaseException as refused:  # noqa: BLE001 - the plugin is named, the others are asked
                 error = refused
             if error is not None:
                 self._failed(each.name, hook, error)
@@ -112,10 +126,18 @@ class HookCalls:
                 items += found
         return items
 
-    def first(self, hook: str, *, check: Check | None = None, **arguments: Any) -> Any:
+    def first(
+        self,
+        hook: str,
+        *,
+        check: Check | None = None,
+        foreign: Callable[[Any, str], Any] | None = None,
+        **arguments: Any,
+    ) -> Any:
         """The first answer that is not None; a failing plugin is named and passed over.
 
-        `check` raises for what is not a proper answer of a plugin. The core's own error is raised.
+        `check` raises for what is not a proper answer of a plugin; `foreign` makes of it and the
+        plugin's name what is used. The core's own error is raised.
         """
         for each in self._asked(hook):
             answer, error = self._answer(hook, each, arguments)
@@ -123,14 +145,17 @@ class HookCalls:
                 try:
                     if each.plugin is not self._core:
                         check(answer)
-                except (Exception, SystemExit) as refused:  # noqa: BLE001 - the plugin is named, the next is asked
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as refused:  # noqa: BLE001 - the plugin is named, the next is asked
                     error = refused
             if error is not None:
                 if each.plugin is self._core:
                     raise error
                 self._failed(each.name, hook, error)
             elif answer is not None:
-                return answer
+                own = each.plugin is self._core or foreign is None
+                return answer if own else foreign(answer, each.name)  # type: ignore[misc]
         return None
 
     def announce(self, hook: str, **arguments: Any) -> None:
@@ -176,8 +201,11 @@ class HookCalls:
         answer, error = None, None
         began = perf_counter_ns()
         try:
-            answer = each.function(*[arguments[name] for name in each.wanted])
-        except (Exception, SystemExit) as raised:  # noqa: BLE001 - handed to the caller, who names the plugin
+            with self._foreign(hook, each):
+                answer = each.function(*[arguments[name] for name in each.wanted])
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:  # noqa: BLE001 - handed to the caller, who names the plugin
             error = raised
         if self._trace:
             result = "None" if answer is None else (shown or _class)(answer)
@@ -192,9 +220,12 @@ class HookCalls:
         error = None
         began = perf_counter_ns()
         try:
-            answer = each.function(*[arguments[name] for name in each.wanted])
-            found.extend(answer or ())
-        except (Exception, SystemExit) as raised:  # noqa: BLE001 - handed to the caller, who names the plugin
+            with self._foreign(hook, each):
+                answer = each.function(*[arguments[name] for name in each.wanted])
+                found.extend(answer or ())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:  # noqa: BLE001 - handed to the caller, who names the plugin
             error = raised
         if self._trace:
             self._write(hook, each, began, str(len(found)), error)
@@ -204,6 +235,12 @@ class HookCalls:
         """Where in the code of a plugin something failed, in a trace."""
         if self._trace and frames:
             screen.note(frames)
+
+    def _foreign(self, hook: str, each: Implementation) -> AbstractContextManager[None]:
+        if each.plugin is self._core:
+            return nullcontext()
+
+        return ForeignCall(partial(self._late, each.name, hook))
 
     def _write(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentfeedback.foundation import entry_points
 from agentfeedback.foundation.errors import UsageError
+from agentfeedback.foundation.foreign_call import PATIENCE, ForeignCall
 from agentfeedback.plugins.discovery import BLOCK_VARIABLE, Plugin, installed_plugins
 from agentfeedback.plugins.harnesses import ALIASES, CORE, HARNESSES, dist_of
 from agentfeedback.plugins.hook_calls import HookCalls
@@ -50,7 +51,7 @@ class Host:
     def __init__(
         self, environ: Mapping[str, str], warn: Callable[[str], object] | None = None
     ) -> None:
-        self._calls = HookCalls(environ, self.failed)
+        self._calls = HookCalls(environ, self.failed, self.late)
         self._warn = warn or _to_stderr
         self._warned: set[str] = set()
         self._readers: dict[str, Reader] = {}
@@ -120,7 +121,9 @@ class Host:
             return
         try:
             readers = self.register_readers(plugin)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the plugin is named, the other readers work
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the plugin is named, the other readers work
             plugin.error = described(error)
             self.warn(f"plugin {plugin.name} could not register its readers: {plugin.error}")
             return
@@ -196,7 +199,11 @@ class Host:
 
     def watermark_store(self, config: Config) -> WatermarkStore:
         """The store of watermarks: a plugin's, or the core's database."""
-        store: WatermarkStore = self._calls.first("watermark_store", config=config)
+        from agentfeedback.plugins.checked_store import CheckedStore
+
+        store: WatermarkStore = self._calls.first(
+            "watermark_store", foreign=CheckedStore, config=config
+        )
         return store
 
     # -- once a session ------------------------------------------------------------------------
@@ -258,9 +265,14 @@ class Host:
                 verdicts.insert(0, answer)
             elif answer is not None:
                 try:
-                    reason = f"gate {name}: {getattr(answer, 'reason', answer)}"
+                    with ForeignCall():
+                        reason = f"gate {name}: {getattr(answer, 'reason', answer)}"
+                    # A lone surrogate could not be printed.
+                    reason = reason.encode("utf-8", "replace").decode()
                     verdicts.append(Verdict("denied", reason))
-                except (Exception, SystemExit) as odd:  # noqa: BLE001 - an answer whose text raises refuses too
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as odd:  # noqa: BLE001 - an answer whose text raises refuses too
                     self.failed(name, hook, odd)
                     verdicts.append(_failed_gate(name))
         return strictest(verdicts)
@@ -281,6 +293,12 @@ class Host:
         where = f" at {visible(Scrubber(SUBMIT).text(place))}" if place else ""
         self.warn(f"plugin {harness} failed in read: {fault}{where}")
         self._calls.show_frames(frames)
+
+    def late(self, name: str, hook: str) -> None:
+        """Name a plugin that has not come back for five seconds."""
+        self.warn(
+            f"plugin {name} has not come back from {hook} after {PATIENCE:g} s; Ctrl-C ends the run"
+        )
 
     def warn(self, sentence: str) -> None:
         """One warning on stderr, once per run."""

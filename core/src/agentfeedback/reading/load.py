@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from attrs import define
 
 from agentfeedback.foundation.errors import reason_of
+from agentfeedback.foundation.foreign_call import ForeignCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,19 +67,22 @@ def load(
 
     _keep_memory()
     try:
-        log = reader.open(session)
-        try:
-            log.expected_first = place.first_line
-            log.session = session
-            log.watch = watch
-            reader.read(log, place, sink)
-        finally:
-            log.close()
+        with ForeignCall():
+            log = reader.open(session)
+            try:
+                log.expected_first = place.first_line
+                log.session = session
+                log.watch = watch
+                reader.read(log, place, sink)
+            finally:
+                log.close()
+    except KeyboardInterrupt:
+        raise
     except UnreadableLog as error:
         raise SessionRefused("unreadable", error.reason) from None
     except (OSError, MemoryError) as error:
         raise SessionRefused("unreadable", reason_of(error)) from None
-    except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named and the rest goes on
+    except BaseException as error:  # noqa: BLE001 - a reader must not raise; one that does is named and the rest goes on
         fault = type(error).__name__
         raise SessionRefused(
             "unreadable",

@@ -58,6 +58,8 @@ def drift(
 def _known(host: Host, reader: Reader) -> Known | None:
     try:
         return reader.known()
-    except Exception as error:  # noqa: BLE001 - the reader is named, the others are heard
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the reader is named, the others are heard
         host.failed(reader.harness, "known", error)
         return None

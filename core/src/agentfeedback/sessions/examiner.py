@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from attrs import define
 
+from agentfeedback.foundation.foreign_call import ForeignCall
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import LogFacts, SessionRefused, facts_of, load
 from agentfeedback.reading.reader import Place, Reader, Session
@@ -159,8 +160,11 @@ class Examiner:
         if self._disabled:  # then not even the store's metadata is read
             return Place()
         try:
-            return reader.place(session, strict=self._strict)
-        except Exception as error:  # noqa: BLE001 - a reader that fails here leaves the policy unchecked
+            with ForeignCall():
+                return reader.place(session, strict=self._strict)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a reader that fails here leaves the policy unchecked
             self._host.failed(session.harness, "place", error)
             return Place(failed=True)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import define, field
 
+from agentfeedback.foundation.foreign_call import ForeignCall
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.reader import Home, Reader, Report, Session
 from agentfeedback.reading.refs import valid_id
@@ -43,12 +45,15 @@ def find_stores(
             continue
         store = FoundStore(reader, Report(harness), refusal=refusal)
         try:
-            for session in reader.find(home, store.report):
-                if valid_id(session.id):
-                    store.sessions.append(session)
-                else:
-                    store.report.problem(session.path, "its session id cannot be part of a ref")
-        except Exception as error:  # noqa: BLE001 - a reader must not raise; one that does is named, the others go on
+            with ForeignCall(partial(host.late, harness, "find")):
+                for session in reader.find(home, store.report):
+                    if valid_id(session.id):
+                        store.sessions.append(session)
+                    else:
+                        store.report.problem(session.path, "its session id cannot be part of a ref")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a reader must not raise; one that does is named, the others go on
             host.failed(harness, "find", error)
             store.report.state = "unreadable"
             store.report.reason = f"reader {harness} failed: {type(error).__name__}"

@@ -9,12 +9,12 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import fields
 
 from agentfeedback.state.migrations import MIGRATIONS, Step
-from agentfeedback.state.watermark import Digested, NotDigested, SessionRow, WatermarkStore
+from agentfeedback.state.watermark import Digested, NotDigested, SessionRow, WatermarkStore, fits
 
 if TYPE_CHECKING:
     from agentfeedback.state.database import Database
@@ -25,15 +25,6 @@ __all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStor
 #: What the messages of the database call what is kept here.
 WHAT = "session state"
 _COLUMNS = tuple(attribute.name for attribute in fields(SessionRow))
-_REQUIRED = {"harness": str, "session_id": str, "path": str, "mtime": int, "size": int, "head": str}
-_OPTIONAL = {
-    "digested_at": int,
-    "processed_at": int,
-    "processed_size": int,
-    "processed_mtime": int,
-    "processed_head": str,
-    "outcome": str,
-}
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM sessions_seen"
 _DIGESTED = """
     INSERT INTO sessions_seen (harness, session_id, path, mtime, size, head, digested_at)
@@ -163,17 +154,13 @@ class StateStore:
             connection.execute(_SAVE, (text,))
 
     def _row(self, values: Sequence[object]) -> SessionRow:
-        members = dict(zip(_COLUMNS, values, strict=True))
+        members: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
         refs = members.pop("refs")
         uids = [] if refs is None else _json(refs)
-        fits = all(isinstance(members[name], kind) for name, kind in _REQUIRED.items())
-        fits = fits and all(
-            members[name] is None or isinstance(members[name], kind)
-            for name, kind in _OPTIONAL.items()
-        )
-        if not fits or not isinstance(uids, list) or not all(isinstance(u, str) for u in uids):
+        row = SessionRow(**members, refs=tuple(uids)) if isinstance(uids, list) else None
+        if row is None or not fits(row):
             raise self._database.failure("a row of sessions_seen is damaged")
-        return SessionRow(**members, refs=tuple(uids))  # type: ignore[arg-type]
+        return row
 
 
 def _json(text: object) -> object:

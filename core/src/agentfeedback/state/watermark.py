@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from agentfeedback.wire.records import Selection
 
 
+_REQUIRED: dict[str, type] = {
+    "harness": str,
+    "session_id": str,
+    "path": str,
+    "mtime": int,
+    "size": int,
+    "head": str,
+}
+_OPTIONAL: dict[str, type] = {
+    "digested_at": int,
+    "processed_at": int,
+    "processed_size": int,
+    "processed_mtime": int,
+    "processed_head": str,
+    "outcome": str,
+}
+
+
 @frozen
 class SessionRow:
     """What is remembered of one session: its latest digest, and the digest that was last marked.
@@ -61,6 +79,16 @@ class LogStatus:
     state: Literal["new", "changed", "processed"]
     reason: str = ""
     start: int = 0
+
+
+def fits(row: SessionRow) -> bool:
+    """Whether each member of a row has the type it is declared with; one from elsewhere may have any."""
+    return (
+        all(isinstance(getattr(row, name), kind) for name, kind in _REQUIRED.items())
+        and all(isinstance(getattr(row, name), kind | None) for name, kind in _OPTIONAL.items())
+        and isinstance(row.refs, tuple)
+        and all(isinstance(uid, str) for uid in row.refs)
+    )
 
 
 class NotDigested(AgentFeedbackError):

@@ -107,7 +107,7 @@ def answer(
         return refusal.reply(id)
     except AgentFeedbackError as error:
         return ApiError("unavailable", str(error)).reply(id)
-    except Exception as error:  # noqa: BLE001 - the client gets the error, and the server goes on
+    except BaseException as error:  # noqa: BLE001 - the client gets the error, and the server goes on
         # Neither the answer nor the log has the error's text, which may quote a session.
         where = "".join(traceback.format_tb(error.__traceback__))
         screen.tell(f"{where}agentfeedback mcp: {tool.name} failed: {type(error).__name__}.\n")
