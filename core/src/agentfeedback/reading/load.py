@@ -109,12 +109,14 @@ def _place_of(reader: Reader, session: Session, offset: int) -> str:
                 number += 1
         finally:
             log.close()
-    except Exception:  # noqa: BLE001 - the reader failed before, and this only says where
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the reader failed before, and this only says where
         return session.path
     return f"{session.path} line {number}"
 
 
-def _frames(error: Exception) -> str:
+def _frames(error: BaseException) -> str:
     """Where an exception was raised, without its text and without source lines: both may quote a log."""
     import traceback
 
