@@ -83,7 +83,7 @@ FIRST = (
     shape(
         "gitlab_token",
         rf"gl(?:pat|dt|rt|rtr|ptt|cbt|soat|oas|ffct|imt|agent|wt)-{_UR}{{20,}}"
-        r"(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
+        r"(?:\.[0-9a-z]{2}\.[0-9a-z]{9}|\.[0-9a-z]{9})?",
         "gl",
         start=f"gl(?:pat|dt|rt|rtr|ptt|cbt|soat|oas|ffct|imt|agent|wt)-{_UR}{{20}}",
         guard=is_name,
@@ -214,11 +214,11 @@ MORE = (
     shape(
         "api_token",
         f"dckr_[po]at_{_UR}{{27,}}|figd_{_UR}{{36,}}|rubygems_[0-9a-f]{{48}}|NRAK-[A-Z0-9]{{27}}"
-        f"|HRKU-{_UR}{{36,}}|pul-[0-9a-f]{{40}}|lsv2_(?:pt|sk)_[0-9a-f]{{32}}_[0-9a-f]{{10}}"
+        f"|HRKU-{_UR}{{36,}}|pul-[0-9a-f]{{40}}|lsv2_(?:pt|sk)_[0-9a-fA-F]{{32}}_[0-9a-fA-F]{{10}}"
         f"|sgp_(?:[0-9a-f]{{16}}_)?[0-9a-f]{{40}}|tskey-[a-z]{{2,12}}-{_AN}{{8,}}-{_AN}{{16,}}",
         *("dckr_", "figd_", "rubygems_", "NRAK-", "HRKU-", "pul-", "lsv2_", "sgp_", "tskey-"),
         start=f"dckr_[po]at_{_UR}{{27}}|figd_{_UR}{{36}}|rubygems_[0-9a-f]{{48}}"
-        f"|NRAK-[A-Z0-9]{{27}}|HRKU-{_UR}{{36}}|pul-[0-9a-f]{{40}}|lsv2_(?:pt|sk)_[0-9a-f]{{32}}"
+        f"|NRAK-[A-Z0-9]{{27}}|HRKU-{_UR}{{36}}|pul-[0-9a-f]{{40}}|lsv2_(?:pt|sk)_[0-9a-fA-F]{{32}}"
         "|sgp_(?:[0-9a-f]{16}_)?[0-9a-f]{40}|tskey-[a-z]{2,12}-",
         whole=True,
     ),

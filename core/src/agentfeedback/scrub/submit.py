@@ -18,6 +18,7 @@ from agentfeedback.scrub.headers import (
 from agentfeedback.scrub.keys import PRIVATE_KEY
 from agentfeedback.scrub.names import NEEDLES, is_secret
 from agentfeedback.scrub.needle import pattern
+from agentfeedback.scrub.prefixes import PREFIXED
 from agentfeedback.scrub.shapes import FIRST, MORE
 from agentfeedback.scrub.urls import url_values
 
@@ -113,6 +114,15 @@ NAMED_KEYS = (
         "/webhooks/",
         start="[0-9]{17,20}/[A-Za-z0-9_-]{60}",
     ),
+    _named(
+        "webhook_url",
+        r"(?:webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook|hooks\.zapier\.com/hooks/catch)/",
+        "[A-Za-z0-9@/-]{12,}",
+        "office.com/",
+        "office365.com/",
+        "hooks.zapier.com/",
+        start="[A-Za-z0-9@/-]{12}",
+    ),
 )
 """Keys without a form of their own, known by the name before them."""
 
@@ -152,6 +162,7 @@ SUBMIT = Table(
             hint=_URL_HINT,
         ),
         *MORE,
+        *PREFIXED,
         *NAMED_KEYS,
         Format(
             "authorization",
