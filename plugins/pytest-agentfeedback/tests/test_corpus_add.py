@@ -85,13 +85,18 @@ class Store:
 def store(tmp_path, monkeypatch, request):
     """A store of the harness the test is given, whose user runs the command."""
     made = Store(tmp_path, request.param)
+    lived_in(made, monkeypatch)
+    return made
+
+
+def lived_in(made: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are run by the user whose store this is, in that home."""
     for name in list(os.environ):
         if name not in ("PATH", "LANG", "PYTHONPATH") and not name.startswith("PYTEST_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(made.home))
     monkeypatch.setenv("USER", "marianne")
     monkeypatch.setattr("socket.gethostname", lambda: "wolpertinger.local")
-    return made
 
 
 every_harness = pytest.mark.parametrize("store", SESSIONS, indirect=True)
@@ -136,10 +141,8 @@ def test_session_tells_the_same_and_nothing_private(store, tmp_path, capfd):
     )
 
 
-@every_harness
-def test_added_and_labelled_session_is_a_good_corpus(store, capfd):
-    """After `add` and `label` the session's corpus passes pytest, whatever its harness."""
-    store.add()
+def test_added_and_labelled_sessions_are_good_corpora(tmp_path, monkeypatch, capfd):
+    """After `add` and `label` the corpus of each harness passes pytest, all of them in one run."""
     keys = {"error": "g", "interrupted": "c", "denied": "d"}
     status: list[str] = []
 
@@ -150,17 +153,23 @@ def test_added_and_labelled_session_is_a_good_corpus(store, capfd):
     def ask(prompt: str) -> str:
         return "seen in a test" if prompt.startswith("note") else keys[status[-1]]
 
-    assert label([store.corpus.folder], Terminal(ask, tell), os.environ) == 0
+    corpora = tmp_path / "corpora"
+    for harness in SESSIONS:
+        store = Store(tmp_path / harness, harness)
+        store.to = corpora
+        lived_in(store, monkeypatch)
+        assert store.add() == 0
+        assert label([store.corpus.folder], Terminal(ask, tell), os.environ) == 0
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(store.corpus.folder)],
-        cwd=store.to,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(corpora)],
+        cwd=corpora,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert re.search(r"[1-9]\d* labelled, 0 unlabelled", done.stdout)
+    assert len(re.findall(r"[1-9]\d* labelled, 0 unlabelled", done.stdout)) == len(SESSIONS)
     assert set(keys.values()) <= set(KEYS)
 
 
