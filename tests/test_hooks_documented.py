@@ -66,13 +66,14 @@ def test_example_of_the_page_works(machine: Machine, name: str) -> None:
     machine.codex("x2", [meta("/srv/customers/a"), typed()])
     machine.codex("x3", [meta(), typed(), codex_line("turn_context", cwd="/srv/secrets/a")])
     machine.environ["TEAM_STATE"] = str(machine.home / "team.db")
-    (plugin,) = [
-        each for each in machine.run("plugins", "--json").json["plugins"] if each["name"] == own
-    ]
+    plugins, digest, mark, doctor = machine.together(
+        ("plugins", "--json"),
+        ("sessions", "digest", "--unprocessed", "--json"),
+        ("sessions", "mark", "codex:x1", "--outcome", "nothing"),
+        ("doctor", "--json"),
+    )
+    (plugin,) = [each for each in plugins.json["plugins"] if each["name"] == own]
     assert (plugin.get("error"), plugin["hooks"]) == (None, [name])
-    digest = machine.run("sessions", "digest", "--unprocessed", "--json")
-    mark = machine.run("sessions", "mark", "codex:x1", "--outcome", "nothing")
-    doctor = machine.run("doctor", "--json")
     assert (digest.status, mark.status) == (0, 0)
     assert "warning" not in digest.err + mark.err
     one, codex = (

@@ -30,6 +30,19 @@ class Machine(pytest_agentfeedback.machine.Machine):
         engine = Engine(self.environ, host=Host(self.environ), now=later)
         return plain(engine.listing(None, None, unprocessed=False))
 
+    def together(self, *lines: tuple[str, ...]) -> list[Result]:
+        """Run command lines one after another in one process of their own, each with a `Host` of its own.
+
+        For tests of what plugins on the path do to each of several commands: most of the time of a
+        process is its start.
+        """
+        done = self.python(_TOGETHER.format(lines=[list(words) for words in lines]))
+        assert done.status == 0, done.err
+        return [
+            Result(status, out.encode(), err.encode())
+            for status, out, err in json.loads(done.out.splitlines()[-1])
+        ]
+
     def claude(
         self, id: str, lines: list[bytes], *, folder: str = "-srv-app-shop", end: bytes = b"\n"
     ) -> Path:
@@ -45,6 +58,25 @@ class Machine(pytest_agentfeedback.machine.Machine):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(line + b"\n" for line in lines))
         return path
+
+
+_TOGETHER = """
+import io, json, sys
+from agentfeedback.cli.main import main
+found = []
+out, err = sys.stdout, sys.stderr
+for words in {lines!r}:
+    sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    try:
+        status = main(words)
+    except SystemExit as end:
+        status = end.code
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    found.append([status, *(each.buffer.getvalue().decode() for each in (sys.stdout, sys.stderr))])
+sys.stdout, sys.stderr = out, err
+print(json.dumps(found))
+"""
 
 
 def line(**members: Any) -> bytes:
