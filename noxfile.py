@@ -122,7 +122,7 @@ def goldens(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def wheels(session: nox.Session) -> None:
-    """Build every wheel, use the core with each subset of readers, and the kit with a third party's readers."""
+    """Build every wheel, use the core with subsets of the readers, and the kit with a third party's readers."""
     session.install("build", *group("tests"))
     session.run(
         "pytest",

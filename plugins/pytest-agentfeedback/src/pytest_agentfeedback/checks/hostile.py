@@ -38,7 +38,7 @@ class Repeated(Log):
 
 class HostileChecks(Subject):
     #: How many logs at random each check reads; `AGENTFEEDBACK_FUZZ=n` in the environment: n times as many.
-    examples: int = 120
+    examples: int = 60
     #: How many changed members are tried, spread over all there are; with `AGENTFEEDBACK_FUZZ`, all.
     mutations: int = 3500
 
