@@ -40,6 +40,7 @@ ELSEWHERE = [
     ("harness_hooks/*", "core/tests/harness_hooks/test_entries.py", "edits of one settings file"),
     ("state/migrations", "core/tests/state/test_database.py", "each database is made by them"),
     ("config/shape", "core/tests/config/test_file.py", "a shape is what a file is checked against"),
+    ("foundation/foreign_call", "tests/test_failing_plugins.py", "it is seen in what plugins do"),
     ("foundation/utf8", "tests/test_odd_surroundings.py", "it starts the process again"),
     (
         "foundation/held_folder",
