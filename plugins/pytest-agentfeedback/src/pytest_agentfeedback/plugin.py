@@ -5,7 +5,7 @@ It imports pytest alone: what else the kit needs is imported by those who use it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,8 +15,10 @@ from pytest_agentfeedback.bench import _bench_key, bench_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agentfeedback.reading import Log, Place, Reader
     from pytest_agentfeedback.corpus import Bench
     from pytest_agentfeedback.machine import Machine
+    from pytest_agentfeedback.speed import Speed
 
 #: The property of a report that holds a line for the summary.
 SAID = "agentfeedback_said"
@@ -95,6 +97,28 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str], Any]:
     def of(name: str) -> Any:
         folder, _, file = name.rpartition("/")
         return snapshot.use_extension(kept_in(root / folder))(name=file)
+
+    return of
+
+
+@pytest.fixture
+def reader_speed() -> Callable[..., Speed]:
+    """`reader_speed(reader, lines)`: what the reader costs for these lines, and what parsing them costs at least.
+
+    `place` and the class of the log can be given, as in `pytest_agentfeedback.speed.speed_of`. The
+    answer is to be said (`say(str(speed))`), not asserted: machines differ, and other load adds.
+    """
+    from agentfeedback.reading import Place
+    from pytest_agentfeedback.speed import speed_of
+    from pytest_agentfeedback.subject import LineLog
+
+    def of(
+        reader: Reader,
+        lines: Sequence[bytes],
+        place: Place | None = None,
+        log_of: Callable[[Sequence[bytes]], Log] = LineLog,
+    ) -> Speed:
+        return speed_of(reader, lines, Place() if place is None else place, log_of)
 
     return of
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentfeedback.reading.tally import Tally
 from pytest_agentfeedback import labels
 from pytest_agentfeedback.subject import Subject, no_faults
 
 if TYPE_CHECKING:
     from pytest_agentfeedback.corpus import Bench
+    from pytest_agentfeedback.speed import Speed
 
-#: Bytes a log is repeated to, so that its time can be measured.
-_ENOUGH = 4_000_000
 #: What syrupy says of a golden that is not there; all lines of the output would follow.
 _GONE = "does not exist"
 
@@ -79,18 +76,12 @@ class ProductChecks(Subject):
             [f"{name}: {lines}" for name, lines in differ.items()],
         )
 
-    def test_throughput_is_shown(self, bench: Bench, say: Callable[[str], None]) -> None:
-        """How fast the lines of the corpus are read, when repeated, is said in the summary."""
+    def test_throughput_is_shown(
+        self, bench: Bench, reader_speed: Callable[..., Speed], say: Callable[[str], None]
+    ) -> None:
+        """How fast the lines of the corpus are counted, and how far that is from the floor, is said in the summary."""
         logs = self._logs(bench)
-        once = [line for each in logs for line in each.lines]
-        size = sum(len(line) + 1 for line in once)
-        lines = once * (_ENOUGH // max(size, 1) + 1)
-        reader, log = self._reader, self.log(lines)
-        start = time.perf_counter()
-        reader.read(log, logs[0].place, Tally.for_reader(reader.rewrites))
-        seconds = time.perf_counter() - start
-        assert log.lines == len(lines)
-        say(
-            f"{self.harness}: {log.size / seconds / 1e6:.0f} MB/s, "
-            f"{seconds / len(lines) * 1e6:.1f} microseconds a line"
-        )
+        lines = [line for each in logs for line in each.lines]
+        speed = reader_speed(self._reader, lines, logs[0].place, self.log)
+        assert speed.lines >= len(lines)
+        say(f"{self.harness}: {speed}")
