@@ -19,6 +19,9 @@ import pytest
 
 from agentfeedback import plugins, reading
 from agentfeedback.cli.commands import COMMANDS
+from agentfeedback.config.keys import KEYS as SETTINGS
+from agentfeedback.config.resolve import VARIABLES
+from agentfeedback.config.shape import CONTEXT_TEXTS
 from agentfeedback.foundation import errors, times
 from agentfeedback.plugins.discovery import GROUPS
 from agentfeedback.policy import rules
@@ -214,6 +217,35 @@ def test_every_key_of_the_configuration_is_documented() -> None:
         assert set(documented(told[f"`[{table}]`"])) == set(keys)
 
 
+def read_settings() -> set[str]:
+    """The settings that some code reads: as a member of their table, or, at the top, through `resolve`."""
+    sources = [*(ROOT / "core/src").rglob("*.py"), *(ROOT / "plugins").glob("*/src/**/*.py")]
+    text = "\n".join(path.read_text() for path in sources if path.parent.name != "config")
+    found = set()
+    for key in SETTINGS.values():
+        table = key.table or "config"
+        used = rf"\b{table}\.{key.short}\b"
+        if re.search(used, _without_texts(text)) or (not key.table and key.short in VARIABLES):
+            found.add(key.name)
+    context = {f"context.{name}" for name in CONTEXT_TEXTS}
+    return found | (context if "CONTEXT_TEXTS" in text else set())
+
+
+def _without_texts(text: str) -> str:
+    """The code without quotes and comments: help, messages and docstrings name settings, and read none."""
+    return re.sub(r'"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*', "", text)
+
+
+def test_settings_that_nothing_reads_are_not_promised() -> None:
+    """A table of `config.toml` says so while nothing reads it, and no longer than that."""
+    told, read = sections("config.md"), read_settings()
+    assert {"url", "collect.deny_paths", "context.app", "context.cwd"} <= read
+    for table in {key.table for key in SETTINGS.values()} - {""}:
+        keys = {key.name for key in SETTINGS.values() if key.table == table}
+        waiting = "Nothing reads this table yet" in told[f"`[{table}]`"]
+        assert keys & read == (set() if waiting else keys), table
+
+
 @pytest.mark.parametrize(
     "kind",
     [
@@ -280,6 +312,13 @@ def test_every_state_and_error_is_documented() -> None:
 
 
 # -- pages -----------------------------------------------------------------------------------------
+
+
+def test_every_page_is_in_the_index() -> None:
+    """`docs/README.md` leads to each page, so none is found by chance alone."""
+    index = (DOCS / "README.md").read_text()
+    linked = {(DOCS / path).resolve() for path in re.findall(r"\]\(([^)#]+\.md)", index)}
+    assert {path for path in PAGES if path != DOCS / "README.md"} - linked == set()
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=name)

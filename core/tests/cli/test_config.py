@@ -137,7 +137,7 @@ def test_first_change_makes_the_file(machine: Any) -> None:
         (("set", "machine"), "config set <key> <value>"),
         (("set", "machine", "a", "b"), "config set <key> <value>"),
         (("unset",), "config unset <key>"),
-        (("get", "machine"), "unknown config subcommand"),
+        (("get", "machine"), 'there is no command "config'),
     ],
 )
 def test_wrong_change_is_a_wrong_command_line(

@@ -310,6 +310,17 @@ def test_a_wrong_command_line_is_status_two(machine, words):
     assert [] == os.listdir(machine.home)
 
 
+def test_installing_a_plugin_is_another_command(machine):
+    """Whoever names a reader here is told how a plugin is installed, in the same line."""
+    for name, dist in (("gemini-cli", "gemini-cli"), ("opencode-v1", "opencode")):
+        told = machine.run("install", name).stderr.decode()
+        assert f'there are no hooks for the harness "{name}"' in told
+        assert "a plugin is installed with pip install " in told and told.rstrip(".\n").endswith(
+            dist
+        )
+    assert "<distribution>" in machine.run("install", "something").stderr.decode()
+
+
 def test_a_blocked_plugin_cannot_be_wired(machine):
     """AGENTFEEDBACK_BLOCK leaves its hooks out too."""
     assert 2 == machine.run("install", "cursor", AGENTFEEDBACK_BLOCK="cursor").returncode

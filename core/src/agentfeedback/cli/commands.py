@@ -97,7 +97,7 @@ and counts, never what they hold.
 is never shown. No setting lets anything be collected that the policy refuses.
 
  agentfeedback config
- agentfeedback config set sessions.quiet 1h
+ agentfeedback config set machine build-box
  agentfeedback config unset machine""",
         target="agentfeedback.cli.config:run_config",
     ),

@@ -46,8 +46,8 @@ def run_config(line: Parsed) -> int:
     """`config`: every key."""
     if line.positionals:
         raise UsageError(
-            f'unknown config subcommand "{line.positionals[0]}"',
-            "use agentfeedback config [set <key> <value>|unset <key>]",
+            f'there is no command "config {line.positionals[0]}"',
+            "config shows everything; config set <key> <value> and config unset <key> change it",
         )
     paths = Paths.of(os.environ)
     shown = settings(read(paths.config_file).tables, os.environ)

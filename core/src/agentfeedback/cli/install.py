@@ -168,9 +168,15 @@ def _named(names: list[str], command: str) -> list[Installer]:
         if name not in points or name in blocked:
             near = closest(name, sorted(set(points).difference(blocked)))
             hint = f"did you mean {near}? " if near else ""
+            from agentfeedback.plugins.harnesses import HARNESSES, dist_of
+            from agentfeedback.plugins.install_hint import pip_install
+
+            # Whoever names a plugin here wants it installed, which is not what this command does.
+            dist = dist_of(name) if name in HARNESSES else "<distribution>"
             raise UsageError(
-                f'no hooks for harness "{name}" (have {have})',
-                f"{hint}name one of these, or install the plugin that knows its hooks",
+                f'there are no hooks for the harness "{name}"',
+                f"{hint}{command} is about hooks, those of {have}; "
+                f"a plugin is installed with {pip_install(dist)}",
             )
         from agentfeedback.terminal.foreign import ForeignImport, described
 
