@@ -2,9 +2,9 @@
 
     python tests/replay/real_script.py [FOLDER]
 
-FOLDER holds the logs of real harnesses; without it `AGENTFEEDBACK_REAL` names it. Two passes: the
-program as it is installed, which reaches no Hub, so that every fact is deferred; then the same with a
-Hub that knows every session. Exit status 1, and what differs, where an account is not as expected.
+FOLDER holds the logs of real harnesses; without it `AGENTFEEDBACK_REAL` names it. Three passes:
+sixty hooks at once; the program as it is installed, which reaches no Hub, so that every fact is
+deferred; and the same with a Hub that knows every session. Exit status 1, and what differs, where an account is not as expected.
 """
 
 from __future__ import annotations
@@ -143,14 +143,58 @@ def attributed(home: Path, sent: list[bytes]) -> list[str]:
     return wrong
 
 
+def at_once(home: Path, sent: list[bytes]) -> list[str]:
+    """Sixty hooks of three sessions, started together: as if they had run one after the other."""
+    replay = Replay(home, sent)
+    running = []
+    for at in range(60):
+        value = {
+            "session_id": f"s-{at % 3}",
+            "hook_event_name": "PreToolUse" if at % 2 else "Stop",
+            "tool_name": "Bash",
+            "tool_use_id": f"call-{at}",
+            "tool_input": {},
+        }
+        child = subprocess.Popen(
+            [sys.executable, "-c", _WITH_HUB, "--root", str(replay.root)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=replay.environ,
+        )
+        assert child.stdin is not None
+        child.stdin.write(json.dumps(value).encode())
+        child.stdin.close()
+        child.stdin = None
+        running.append(child)
+    done = [(child.communicate(), child.returncode) for child in running]
+    wrong = [f"status {status}, {out!r}" for (out, _), status in done if status or out]
+    busy = [err for (_, err), _ in done if b"holds the spool" in err]
+    wrong += [f"{err!r}" for (_, err), _ in done if err and err not in busy]
+    envelopes = replay.records("outbox")
+    events = [event for each in envelopes for event in each.get("events", ())]
+    kept = sum(event["kind"] in ("turn_end", "tool_start") for event in events)
+    wrong += [] if kept + len(busy) == 60 else [f"{kept} kept and {len(busy)} that waited in vain"]
+    for session in ("s-0", "s-1", "s-2"):
+        numbers = sorted(
+            event["sequence"]
+            for each in envelopes
+            if each["session_id"] == session
+            for event in each.get("events", ())
+        )
+        wrong += [] if numbers == list(range(1, len(numbers) + 1)) else [f"{session}: {numbers}"]
+    print(f"at once: {kept} of 60 kept, {len(busy)} waited for the lock in vain")
+    return wrong
+
+
 def main() -> int:
-    """Run both passes."""
+    """Run all passes."""
     real = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("AGENTFEEDBACK_REAL", ""))
     if not (real / "hooks").is_dir():
         print("name the folder with the logs of real harnesses", file=sys.stderr)
         return 2
     sent = [line for lines in real_hooks.in_order(real).values() for line in lines]
-    passes: list[Callable[[Path, list[bytes]], list[str]]] = [deferring, attributed]
+    passes: list[Callable[[Path, list[bytes]], list[str]]] = [at_once, deferring, attributed]
     wrong: list[str] = []
     for each in passes:
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:

@@ -196,6 +196,14 @@ def test_a_lock_that_another_process_holds(config: Path, monkeypatch: pytest.Mon
     assert (config / private_files.BINDINGS_LOCK).stat().st_mode & 0o777 == 0o600
 
 
+def test_a_folder_that_is_open_to_others_is_refused(config: Path) -> None:
+    config.chmod(0o750)
+    with pytest.raises(AgentFeedbackError, match="others may use it; run chmod 700"):
+        private_files.lock(str(config), private_files.BINDINGS_LOCK)
+    assert os.listdir(config) == []
+    assert config.stat().st_mode & 0o777 == 0o750
+
+
 def test_where_the_configuration_is() -> None:
     assert private_files.config_directory({"HOME": "/h"}) == "/h/.config/agentscm"
     assert private_files.config_directory({"HOME": "/h", "XDG_CONFIG_HOME": "/x"}) == "/x/agentscm"

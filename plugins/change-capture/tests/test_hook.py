@@ -649,6 +649,64 @@ def test_sixty_hooks_at_once(checkout: Any) -> None:
     assert occurrence_id("s-1", "t0") != occurrence_id("s-1", "t1")
 
 
+ODD: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1.5, 10**40, "", "x", "x" * 300, "é\ud800\0\n", "-" * 70_000),
+    *([], {}, [[]], [{"type": "thinking", "text": "t"}], {"a": {"b": [1, None]}}),
+)
+
+
+@pytest.mark.parametrize("mode", ["metadata-only", LOCAL, SHARED])
+def test_any_value_of_any_member_is_kept_or_left_out_and_never_fails(
+    checkout: Any, mode: str
+) -> None:
+    """The spool opens after each; what is written passes the shapes that it is read with."""
+    members = {
+        "SessionStart": ("source", "model"),
+        "UserPromptSubmit": ("prompt", "prompt_id", "permission_mode"),
+        "PreToolUse": (
+            "tool_name",
+            "tool_input",
+            "tool_use_id",
+            "agent_id",
+            "agent_type",
+            "effort",
+        ),
+        "PostToolUse": ("tool_response", "tool_use_id", "duration_ms"),
+        "PostToolUseFailure": ("error", "is_interrupt", "tool_name"),
+        "MessageDisplay": ("delta", "message_id", "index", "final", "turn_id"),
+        "SubagentStop": ("agent_id", "agent_type"),
+        "SessionEnd": ("reason", "timestamp"),
+    }
+    checkout.configure(capture_mode=mode, limits={"records": 65_536, "bytes": 1 << 30})
+    at = 0
+    for event, names in members.items():
+        for name in names:
+            for value in ODD[at % 5 :: 5]:  # each value meets each kind of member over the modes
+                at += 1
+                given = BASH | {"tool_use_id": f"t{at}", "message_id": f"m{at}", "index": 0}
+                given |= {name: value, "a member of the future": value}
+                data = {"session_id": f"s-{at % 2}", "cwd": str(checkout.root)}
+                said = checkout.send(
+                    json.dumps({**data, "hook_event_name": event, **given}).encode()
+                )
+                assert said == NOTHING, (event, name, value)
+    from agentfeedback_change_capture.spool import inspection
+
+    found = inspection.inspect(str(checkout.spool), limit=10)
+    assert (found["classification"], found["issues"]) == ("committed_v4", [])
+    assert found["quarantine"] == []
+
+
+def test_a_result_of_three_megabytes(checkout: Any) -> None:
+    checkout.configure(capture_mode=LOCAL)
+    text = "line of output\n" * 200_000
+    assert checkout.send("PreToolUse", **BASH) == NOTHING
+    assert checkout.send("PostToolUse", **BASH, tool_response={"stdout": text}) == NOTHING
+    [body] = [body for body in bodies_of(checkout) if body["role"] == "tool_result"]
+    assert body["bytes"] > 3_000_000
+    assert (checkout.spool / "artifacts" / body["sha256"]).stat().st_size == body["bytes"]
+
+
 # --- the script -------------------------------------------------------------------------------
 
 

@@ -112,7 +112,8 @@ def write(path: str, value: Any) -> None:
 def lock(config: str, name: str) -> FileLock:
     """Take the lock of one of our files, waiting at most `PATIENCE` seconds; raises `AgentFeedbackError`.
 
-    The order is connections, then bindings, never the other way.
+    The order is connections, then bindings, never the other way. A folder that is not the user's own,
+    or open to others, is refused too.
     """
     from agentfeedback.foundation.lock import FileLock
 
@@ -120,6 +121,9 @@ def lock(config: str, name: str) -> FileLock:
     found = FileLock(path, time.monotonic() + PATIENCE)
     try:
         directory(config)
+        folder = os.stat(config)
+        if folder.st_uid != os.geteuid() or stat.S_IMODE(folder.st_mode) & 0o077:
+            raise refused(config, "others may use it", f"run chmod 700 {config}")
         found.acquire()
     except TimeoutError:
         raise AgentFeedbackError(
