@@ -6,10 +6,13 @@ Two parties that write the same value get the same bytes, which is what identiti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
 
 from agentfeedback.foundation.json_text import Number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
 
 def canonical(value: Any) -> bytes:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 #: Containers inside containers that are read; a body nested deeper is refused.
 MAX_DEPTH = 512
@@ -156,7 +159,7 @@ class _Twice(Exception):
     """A name was given twice: the quick way does not tell where."""
 
 
-class _Pairs(list[tuple[str, Any]]):
+class _Pairs(list["tuple[str, Any]"]):
     """The members of one object, in order, all of them."""
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from agentfeedback_change_capture.facts import Namespace
 
 _FORMAT_BYTES = 4096
+#: Where something that is not a file may stand under a record's name: a mark that says nothing or stops
+#: delivery, and what was set aside.
+_MAY_BE_ODD = (layout.ACKS, layout.QUARANTINE)
 
 
 class Opened:
@@ -187,7 +190,7 @@ def _scanned(storage: Storage) -> None:
             if entry.is_regular:
                 if not entry.is_private:
                     raise _unsafe(os.path.join(storage.path, layout.label(folder, name)))
-            elif layout.is_known(folder, name) and folder != layout.ACKS:
+            elif layout.is_known(folder, name) and folder not in _MAY_BE_ODD:
                 raise storage.malformed(folder, name, "not a regular file")
 
 
