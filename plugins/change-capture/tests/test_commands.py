@@ -351,6 +351,37 @@ def test_where_the_program_is(checkout: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert program.agentscm() == str(Path(sys.executable).with_name("agentscm"))
 
 
+def test_configure_compiles_what_a_hook_imports(checkout: Any, tmp_path: Path) -> None:
+    """A hook writes no byte code, so without this each one would compile everything again."""
+    compiled = tmp_path / "compiled"
+    environ = checkout.environ | {"PYTHONPYCACHEPREFIX": str(compiled)}
+    agentscm = str(Path(sys.executable).with_name("agentscm"))
+    words = [agentscm, *configure(checkout, "--capture-mode", "shared-conversation")]
+    subprocess.run(words, env=environ, check=True, capture_output=True)
+    before = {path.name for path in compiled.rglob("*.pyc")}
+    code = (
+        "import sys, time\n"
+        "from agentfeedback_change_capture.adapter import hook\n"
+        "from agentfeedback_change_capture.delivery import hub\n"
+        "from agentfeedback_change_capture.facts import Target\n"
+        "known = lambda self, observed, *_: hub.Resolution(Target('wrk_1', 1, observed))\n"
+        "hub.NoHub.resolve = known\n"
+        "for data in sys.argv[2:]:\n"
+        "    words = ['--root', sys.argv[1]]\n"
+        "    said = hook.serve(words, time.monotonic(), data=data.encode())\n"
+        "    assert said == ('', []), said\n"
+    )
+    call = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {}, "cwd": str(checkout.root)}
+    events = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+    lines = [
+        json.dumps({"session_id": "s", "hook_event_name": event, "prompt": "pass=x1y2z3", **call})
+        for event in events
+    ]
+    words = [sys.executable, "-c", code, str(checkout.root), *lines]
+    subprocess.run(words, env=environ, check=True, capture_output=True)
+    assert {path.name for path in compiled.rglob("*.pyc")} == before
+
+
 #: What no hook may load; the scrubber's engine is loaded only where a body is redacted.
 NEVER = ("argparse", "attr", "attrs", "orjson", "pluggy", "importlib.metadata", "msgspec", "rich")
 

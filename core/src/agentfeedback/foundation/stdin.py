@@ -13,7 +13,7 @@ def read_until(deadline: float, limit: int) -> bytes:
     """
     from select import select
 
-    data = b""
+    data = bytearray()  # appending to bytes would copy what is there each time
     while len(data) <= limit:
         left = deadline - time.monotonic()
         try:
@@ -27,4 +27,4 @@ def read_until(deadline: float, limit: int) -> bytes:
         if not piece:
             break
         data += piece
-    return data
+    return bytes(data)

@@ -83,6 +83,17 @@ def serve(
     return run.answer, run.warnings
 
 
+def compile_all() -> None:
+    """Import everything that hooks import: they write no byte code, so what is not compiled is compiled each time."""
+    from agentfeedback.foundation import stdin  # noqa: F401
+    from agentfeedback.foundation.git import root  # noqa: F401
+    from agentfeedback.scrub import capture  # noqa: F401
+    from agentfeedback_change_capture.adapter import bodies, managed, run, serving  # noqa: F401
+    from agentfeedback_change_capture.delivery import hub  # noqa: F401
+    from agentfeedback_change_capture.setup import rules  # noqa: F401
+    from agentfeedback_change_capture.spool import lookup, spool  # noqa: F401
+
+
 def _described(error: BaseException) -> str:
     try:
         from agentfeedback_change_capture.adapter.run import message_of

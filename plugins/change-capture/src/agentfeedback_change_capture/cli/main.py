@@ -22,14 +22,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status: 0 done, 1 refused or failed, 2 a wrong command line."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:2] == HOOK and words[2:3] not in (["-h"], ["--help"]):
-        _hook(words[2:])
+        _hook(words[2:], started=argv is None)
     return program().main(words, _in_utf8 if argv is None else None)
 
 
-def _hook(words: list[str]) -> NoReturn:
+def _hook(words: list[str], *, started: bool) -> NoReturn:
     # No byte code is written: on a full disk Python may write half of it, and then every later start fails.
     sys.dont_write_bytecode = True
     try:
+        if started:
+            _in_utf8()
         from agentfeedback_change_capture.adapter.hook import main as serve
 
         serve(words)

@@ -31,7 +31,7 @@ def run_configure(line: Parsed) -> int:
     """`change-capture configure`."""
     import re
 
-    from agentfeedback_change_capture.adapter import managed
+    from agentfeedback_change_capture.adapter import hook, managed
     from agentfeedback_change_capture.identities import recipe_digest
     from agentfeedback_change_capture.setup import bindings, claude_version, recipes, rules
     from agentfeedback_change_capture.setup.program import agentscm
@@ -70,6 +70,7 @@ def run_configure(line: Parsed) -> int:
     if line.recipe_file:
         most = limits.get("artifact_bytes") or _saved_artifact_bytes(root)
         given["recipes"] = recipes.read_all_files(line.recipe_file, most)
+    hook.compile_all()
     done = capture.configure_checkout(root, given, os.environ, program=agentscm())
     binding = done.binding
     warnings = [*done.warnings, *filter(None, [claude_version.warning()])]
