@@ -5,19 +5,25 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.support.machine import Machine
+from tests.support.uploads import Upload, sha256
 
 WAIT = 60.0
+#: How often the server is killed while sessions arrive.
+KILLS = int(os.environ.get("AGENTFEEDBACK_KILLS", "2"))
 
 
 class Served:
@@ -65,7 +71,10 @@ def served(machine: Machine, *words: str, **environ: str) -> Iterator[Served]:
         yield found
     finally:
         if found.process.poll() is None:
-            found.end(signal.SIGKILL)
+            found.process.kill()
+        found.process.wait(WAIT)
+        if found.process.stdout is not None:
+            found.process.stdout.close()
 
 
 def test_one_command_serves_and_ends_well(machine: Machine) -> None:
@@ -142,3 +151,72 @@ def test_an_address_that_is_taken_is_named(machine: Machine) -> None:
         second = machine.call("server", "serve", "--listen", urlsplit(first.url).netloc)
         assert second.status == 1 and "cannot be listened on" in second.err and second.out == b""
     assert os.path.isdir(machine.home)
+
+
+def test_a_killed_server_keeps_what_it_acknowledged(machine: Machine) -> None:
+    """Killed again and again while sessions arrive: each is there once, whole, and no part is asked for twice."""
+    uploads = [
+        Upload(f"{number} line\n".encode() * 4000, session_id=f"s{number}", part=9000)
+        for number in range(4)
+    ]
+    key = "a-key-of-" + "the-environment"
+    with served(machine, API_KEY=key):
+        assert machine.call("server", "policy", "enable").status == 0
+    chance = random.Random(7)
+    acknowledged: dict[tuple[str, int], int] = {}
+    done: set[str] = set()
+    for round in range(KILLS + 1):
+        with served(machine, API_KEY=key) as found:
+            timer = threading.Timer(chance.uniform(0.05, 0.4), found.process.kill)
+            if round < KILLS:
+                timer.start()
+            try:
+                for upload in uploads:
+                    if upload.session_id not in done:
+                        push(found.url, key, upload, acknowledged)
+                        done.add(upload.session_id)
+            except (OSError, http.client.HTTPException):
+                continue
+            finally:
+                timer.cancel()
+    assert len(done) == len(uploads)
+    assert set(acknowledged.values()) == {1}
+    with served(machine, API_KEY=key) as found:
+        page = json.loads(found.ask("/api/v1/submissions", key)[1])
+        assert page["total"] == len(uploads)
+        for record in page["submissions"]:
+            (upload,) = (each for each in uploads if each.manifest["key"] == record["key"])
+            where = f"/api/v1/submissions/{record['id']}/transcript"
+            assert found.ask(where, key) == (200, upload.transcript)
+        assert found.end() == 0
+    folder = machine.home / ".local/share/agentfeedback/server/objects/transcripts"
+    finished = [path for path in folder.rglob("*") if path.is_file() and path.name[0] != "."]
+    assert len(finished) == sum(len(upload.parts) for upload in uploads)
+
+
+def push(url: str, key: str, upload: Upload, acknowledged: dict[tuple[str, int], int]) -> None:
+    """Upload as a client does that remembers nothing but what the server says."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=WAIT)
+
+    def ask(method: str, path: str, body: bytes, **headers: str) -> Any:
+        connection.request(method, path, body, {"X-Api-Key": key, **headers})
+        reply = connection.getresponse()
+        data = reply.read()
+        assert reply.status in (200, 201), data
+        return json.loads(data)
+
+    try:
+        consent = ask("GET", "/api/v1/sessions/policy", b"")["consent_id"]
+        body = json.dumps(upload.body(consent)).encode()
+        begun = ask("POST", "/api/v1/sessions/uploads", body)["upload"]
+        where = f"/api/v1/sessions/uploads/{begun['id']}"
+        if begun["state"] == "complete":
+            return
+        for number, data in enumerate(upload.parts, 1):
+            if number not in begun["received"]:
+                ask("PUT", f"{where}/parts/{number}", data, **{"X-Content-Sha256": sha256(data)})
+                at = (upload.session_id, number)
+                acknowledged[at] = acknowledged.get(at, 0) + 1
+        ask("POST", f"{where}/complete", b"")
+    finally:
+        connection.close()

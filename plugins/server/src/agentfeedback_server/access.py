@@ -150,7 +150,7 @@ class Access:
             .join(organisations, organisations.c.id == keys.c.organisation_id)
             .where(keys.c.id == match[1], keys.c.revoked_at.is_(None))
         )
-        with self._database.reading() as connection:
+        with self._database.looking() as connection:
             row = connection.execute(query).first()
         # The look-up is by the id, which may be known; of the secret only hashes are compared.
         if row is None or not hmac.compare_digest(digest, row[0]):
@@ -159,7 +159,7 @@ class Access:
 
     def _name(self, organisation: str) -> str:
         query = sa.select(organisations.c.name).filter_by(id=organisation)
-        with self._database.reading() as connection:
+        with self._database.looking() as connection:
             row = connection.execute(query).first()
         return organisation if row is None else str(row[0])
 

@@ -61,7 +61,7 @@ class Browsers:
             )
             .where(table.c.hash == _hash(token), table.c.expires_at > _now())
         )
-        with self._database.reading() as connection:
+        with self._database.looking() as connection:
             row = connection.execute(query).first()
         if row is None:
             return None

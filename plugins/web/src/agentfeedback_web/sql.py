@@ -98,7 +98,6 @@ class Database:
                 pool_size=8,
                 max_overflow=16,
                 pool_timeout=BUSY_S,
-                pool_pre_ping=not self.sqlite,
                 hide_parameters=True,  # texts of errors would quote what is stored
             )
         except ArgumentError:
@@ -108,8 +107,8 @@ class Database:
                 f"the driver of {backend} is missing ({error.name})",
                 "pip install 'agentfeedback-web[postgres]'",
             ) from None
+        event.listen(self.engine, "connect", _prepare if self.sqlite else _bounded)
         if self.sqlite:
-            event.listen(self.engine, "connect", _prepare)
             event.listen(self.engine, "begin", _begin)
 
     @contextmanager
@@ -122,6 +121,13 @@ class Database:
             connection.execution_options(**level).begin(),
         ):
             yield connection
+
+    @contextmanager
+    def looking(self) -> Iterator[sa.Connection]:
+        """A connection for one query alone, which needs no transaction around it. Raises `StoreError`."""
+        level = {} if self.sqlite else {"isolation_level": "AUTOCOMMIT"}
+        with self._naming(), self.engine.connect() as connection:
+            yield connection.execution_options(**level)
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
@@ -138,8 +144,6 @@ class Database:
                 connection.execution_options(**{_WRITING: True}).begin(),
             ):
                 if not self.sqlite:
-                    wait = f"SET LOCAL lock_timeout = '{int(BUSY_S * 1000)}ms'"
-                    connection.exec_driver_sql(wait)
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(self._lock)))
                 yield connection
         finally:
@@ -195,6 +199,13 @@ def _prepare(connection: object, record: object) -> None:
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _bounded(connection: object, record: object) -> None:
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    cursor.execute(f"SET lock_timeout = '{int(BUSY_S * 1000)}ms'")
+    cursor.close()
+    connection.commit()  # type: ignore[attr-defined]
 
 
 def _begin(connection: sa.Connection) -> None:
