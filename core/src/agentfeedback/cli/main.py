@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 ELSEWHERE = {
     "plugins new": "pytest-agentfeedback",
     "mcp": "agentfeedback-mcp",
+    "sessions browse": "agentfeedback-tui",
     **dict.fromkeys(
         (
             "server serve",

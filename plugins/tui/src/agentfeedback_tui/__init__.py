@@ -1,0 +1,1 @@
+"""An interactive view of sessions, as a plugin of agentfeedback."""
