@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentfeedback.foundation.urls import base_url, without_userinfo
+from agentfeedback.foundation.urls import base_url, shown_url
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,24 @@ def test_the_form_of_a_base_url_is_its_own_form(
 )
 def test_no_password_is_shown(user: str, password: str) -> None:
     """Whatever characters it has, slashes too: what stands before the last @ is gone."""
-    shown = without_userinfo(f"https://{user}:{password}@h.example/a")
-    assert shown.endswith("h.example/a") and "@" not in shown
-    assert without_userinfo("https://h.example/a") == "https://h.example/a"
+    shown = shown_url(f"https://{user}:{password}@h.example/a")
+    assert shown == "https://h.example/a"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("", ""),
+        ("https://h.example/a", "https://h.example/a"),
+        ("http://127.0.0.1:8090", "http://127.0.0.1:8090"),
+        ("https://h.example/a?key=b#c", "https://h.example/a"),
+        ("https://h.example/#a", "https://h.example/"),
+        ("https://h.example;a=b", "https://h.example"),
+        ("ftp://a:b@h.example/c", "ftp://h.example… (malformed)"),
+        ("https://user:secret", "https://user… (malformed)"),
+        ("user:secret@h.example", "(malformed, not shown)"),
+        ("key=secret", "(malformed, not shown)"),
+    ],
+)
+def test_a_url_is_shown_without_what_can_be_a_key(url: str, shown: str) -> None:
+    assert shown_url(url) == shown

@@ -17,7 +17,7 @@ from agentfeedback.config.keys import KEYS, Key
 from agentfeedback.config.paths import Paths
 from agentfeedback.config.resolve import VARIABLES
 from agentfeedback.foundation.errors import UsageError
-from agentfeedback.foundation.urls import without_userinfo
+from agentfeedback.foundation.urls import shown_url
 from agentfeedback.terminal import screen
 from agentfeedback.terminal.arguments import closest
 from agentfeedback.terminal.table import Column, table
@@ -119,7 +119,11 @@ def _setting(key: Key, tables: Mapping[str, Any], environ: Mapping[str, str]) ->
     if key.form == "secret":
         return Shown(key.name, key.editable, source, set=bool(value))
     if key.name == "url" and isinstance(value, str):
-        value = without_userinfo(value)
+        value = shown_url(value)
+    if isinstance(value, str | list | tuple) and value:  # a key that was put into a wrong line
+        from agentfeedback.scrub import SUBMIT, Scrubber
+
+        value = Scrubber(SUBMIT).tree(value)
     return Shown(key.name, key.editable, source, value=value if value != "" else None)
 
 

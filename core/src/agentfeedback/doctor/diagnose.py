@@ -20,7 +20,7 @@ from agentfeedback.config.resolve import VARIABLES, resolve
 from agentfeedback.config.shape import Collect, Config
 from agentfeedback.doctor.database_check import database_problem
 from agentfeedback.foundation.errors import AgentFeedbackError, ConfigError
-from agentfeedback.foundation.urls import without_userinfo
+from agentfeedback.foundation.urls import shown_url
 from agentfeedback.plugins.discovery import BLOCK_VARIABLE, Plugin
 from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
 from agentfeedback.plugins.harnesses import HARNESSES, dist_of
@@ -160,7 +160,7 @@ class _Diagnosis:
         doctor = self._doctor
         url = resolve("url", config, self._environ)
         key = resolve("api_key", config, self._environ)
-        doctor.url.value, doctor.url.source = without_userinfo(url.value), url.source
+        doctor.url.value, doctor.url.source = shown_url(url.value), url.source
         doctor.api_key.set, doctor.api_key.source = bool(key.value), key.source
         if url.value:
             doctor.mode = "remote"

@@ -9,15 +9,26 @@ from urllib.parse import urlsplit
 PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _LOOPBACK = re.compile(rf"127(?:\.{_BYTE}){{3}}", re.ASCII)
+_SCHEME_AND_HOST = re.compile(r"[a-z]{2,10}://[A-Za-z0-9.-]{1,253}(?=[:/]|\Z)", re.ASCII)
 #: The schemes a server may have, with the port each means.
 PORTS = {"http": 80, "https": 443}
 
 
-def without_userinfo(url: str) -> str:
-    """A URL as it may be shown: without a user name or password, however odd it is."""
-    before, scheme, rest = url.rpartition("://")
+def shown_url(url: str) -> str:
+    """A URL as it may be shown: without a user, a password, a query or a fragment, however odd it is.
+
+    Of a text that is not the URL of a server not even the rest is shown, but for its scheme and host,
+    since a key can stand anywhere in it.
+    """
+    before, scheme, rest = url.strip().rpartition("://")
     # A password may hold a slash: whatever stands before the last @ is not shown.
-    return before + scheme + rest.rpartition("@")[2]
+    plain = re.split(r"[?#;]", before + scheme + rest.rpartition("@")[2], maxsplit=1)[0]
+    try:
+        base_url(plain)
+    except ValueError:
+        host = _SCHEME_AND_HOST.match(plain)
+        return f"{host[0]}… (malformed)" if host else "(malformed, not shown)" if url else ""
+    return plain
 
 
 def is_loopback(host: str) -> bool:

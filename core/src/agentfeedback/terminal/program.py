@@ -92,7 +92,7 @@ class Program:
             except AgentFeedbackError as error:
                 remedy = f"; {error.remedy.rstrip('.')}" if error.remedy else ""
                 name = f"{self.name} {self._at}".rstrip()
-                screen.note(f"{name}: {error.problem.rstrip('.')}{remedy}.")
+                screen.error(f"{name}: {error.problem.rstrip('.')}{remedy}.")
                 return error.exit_status
         except BrokenPipeError:
             screen.close_quietly()

@@ -141,6 +141,14 @@ def note(line: str) -> None:
     tell(visible(line) + "\n")
 
 
+def error(line: str) -> None:
+    """A note that may quote a configuration, a path or an argument, and so a key that was put there."""
+    from agentfeedback.scrub import SUBMIT, Scrubber
+
+    scrubber: Scrubber = Scrubber(SUBMIT)
+    note(scrubber.text(line))
+
+
 def tell(text: str) -> None:
     """Text on standard error as it is; nothing where it is closed or full, since nobody can read it."""
     if sys.stderr is not None:

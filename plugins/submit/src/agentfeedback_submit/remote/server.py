@@ -10,7 +10,7 @@ from attrs import field, frozen
 from agentfeedback import __version__
 from agentfeedback.config.resolve import VARIABLES, ResolvedSetting
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
-from agentfeedback.foundation.urls import PRINTABLE, base_url, is_loopback, without_userinfo
+from agentfeedback.foundation.urls import PRINTABLE, base_url, is_loopback, shown_url
 
 #: How this program names itself to a server, and in the context of a report.
 CLIENT = f"agentfeedback/{__version__}"
@@ -82,7 +82,7 @@ def server_of(
         )
     key = next((each for each in keys if each.url is None or _form(each.url) == base), None)
     if key is None:
-        other = without_userinfo(keys[0].url or "") or "no url"
+        other = shown_url(keys[0].url or "") or "no url"
         raise ClientSetupError(
             f"no key for {base}: the configured key belongs to {other}",
             f"set {VARIABLES['url']} and {VARIABLES['api_key']} for it",
