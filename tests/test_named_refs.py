@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
-from tests.support.machine import Machine, call, failed, prompt
+from tests.support.machine import Machine, call, failed, meta, prompt, typed
 
 TOKEN = "gh" + "p_" + "0123456789" * 3 + "abcdef"
 FIRST, SECOND = "5f0c2d7e-1b34-4c57-9a86-2f1de0a7c301", "5f0c2d7e-ffff-4c57-9a86-2f1de0a7c301"
@@ -81,3 +82,25 @@ def test_an_ambiguous_ref_is_an_error_of_the_digest(machine: Machine) -> None:
     assert [each["session_id"] for each in run["sessions"]] == ["other"]
     (error,) = run["errors"]
     assert (error["ref"], error["state"]) == ("claude-code:5f0c2d7e", "absent")
+
+
+def test_refs_for_completion_are_short_and_name_one_session(machine: Machine) -> None:
+    """Newest first, from names of files alone; each is taken where a ref is wanted."""
+    ids = (FIRST, SECOND)
+    for number, id in enumerate((*ids, "ab")):
+        path = machine.claude(id, [prompt("u1")])
+        os.utime(path, (number + 1, number + 1))
+    machine.codex("x1", [meta(), typed()])
+
+    def offered(*words: str) -> list[str]:
+        result = machine.call("sessions", "refs", *words)
+        assert (result.status, result.err) == (0, "")
+        return result.text.split()
+
+    shown = offered("--", "claude")
+    assert shown == ["claude-code:ab", "claude-code:5f0c2d7e-f", "claude-code:5f0c2d7e-1"]
+    for ref in shown:
+        assert machine.call("sessions", "show", ref).status == 0
+    assert offered("--", f"claude-code:{ids[0][:12]}") == [f"claude-code:{ids[0]}"]
+    assert offered("--", "co") == ["codex:x1"] and len(offered()) == 4
+    assert offered("--", "nobody:") == [] and not machine.database.exists()

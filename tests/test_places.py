@@ -34,6 +34,7 @@ ELSEWHERE = [
     ("digest/build", "core/tests/digest/test_troubles.py", "and in the goldens of every reader"),
     ("digest/entry", "tests/test_show.py", "an entry in full is what a command shows"),
     ("report/*", "tests/test_report.py", "steps of one page: what each counts is what it shows"),
+    ("terminal/ref_completion", "core/tests/terminal/test_completion.py", "parts of one script"),
     ("terminal/prose", "core/tests/terminal/test_usage.py", "what help is wrapped with"),
     ("digest/complaint_tables", "core/tests/digest/test_complaints.py", "tables of one matcher"),
     ("doctor/database_check", "core/tests/doctor/test_diagnose.py", "a part of the report"),

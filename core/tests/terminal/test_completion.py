@@ -46,6 +46,7 @@ COMMANDS = (
             Flag("ref", "many", "a uid", "uid"),
             JSON,
         ),
+        choices="ref",
     ),
     Command("sessions sweep", "hidden", hidden=True),
     Command("plugins new", "start a plugin", "<name>", flags=(JSON,)),
@@ -80,6 +81,11 @@ LINES = [
     (["sessions", "mark", "codex:s1", "--outcome", "n"], ["nothing"]),
     (["sessions", "mark", "codex:s1", "codex:s2", "--outcome", "n"], ["nothing"]),
     (["sessions", "mark", "--ref", "a", "codex:s1", "--re"], ["--ref"]),
+    (["sessions", "mark", ""], ["codex:s1", "codex:s2", "claude-code:5f0c2d7e"]),
+    (["sessions", "mark", "cl"], ["claude-code:5f0c2d7e"]),
+    (["sessions", "mark", "codex:s1", "--json", "co"], ["codex:s1", "codex:s2"]),
+    (["sessions", "mark", "--ref", "co"], []),
+    (["sessions", "list", "co"], []),
     (["sessions", "list", "--", "--"], []),
     (["--"], ["--help"]),
 ]
@@ -97,8 +103,27 @@ def needed(shell: str) -> str:
     return path
 
 
+#: What stands for the program: the refs it knows.
+PROGRAM = """#!/bin/sh
+[ "$1 $2 $3" = "sessions refs --" ] || exit 3
+for ref in codex:s1 codex:s2 claude-code:5f0c2d7e; do
+  case "$ref" in "$4"*) echo "$ref" ;; esac
+done
+"""
+
+
 def done(argv: list[str], home: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "TERM": "xterm"}
+    stub = home / "bin/agentfeedback"
+    if not stub.exists():
+        stub.parent.mkdir()
+        stub.write_text(PROGRAM)
+        stub.chmod(0o755)
+    environ = {
+        "PATH": f"{stub.parent}:{os.environ['PATH']}",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm",
+    }
     environ |= {f"XDG_{each}_HOME": str(home) for each in ("CONFIG", "DATA", "CACHE", "STATE")}
     return subprocess.run(
         argv, env=environ, cwd=cwd, capture_output=True, text=True, check=False, timeout=120
@@ -109,7 +134,7 @@ def done(argv: list[str], home: Path, cwd: Path) -> subprocess.CompletedProcess[
 def bash(tmp_path_factory: pytest.TempPathFactory) -> Complete:
     """What bash offers for the last of some words; each of `=` alone is one that bash parted."""
     program, home = needed("bash"), tmp_path_factory.mktemp("bash")
-    (home / "script").write_text(script("bash", "agentfeedback", COMMANDS, WORDS))
+    (home / "script").write_text(script("bash", "agentfeedback", COMMANDS, WORDS, "sessions refs"))
     driver = (
         'source "$0"; COMP_WORDS=(agentfeedback "$@"); COMP_CWORD=$#; _agentfeedback agentfeedback;'
         ' [[ ${#COMPREPLY[@]} -eq 0 ]] || printf "%s\\n" "${COMPREPLY[@]}"'
@@ -168,7 +193,7 @@ def zsh(tmp_path_factory: pytest.TempPathFactory) -> Complete:
     """What an interactive zsh offers, which loads the script as its help says."""
     program, home = needed("zsh"), tmp_path_factory.mktemp("zsh")
     (home / "functions").mkdir()
-    text = script("zsh", "agentfeedback", COMMANDS, WORDS)
+    text = script("zsh", "agentfeedback", COMMANDS, WORDS, "sessions refs")
     (home / "functions/_agentfeedback").write_text(text)
     (home / "driver").write_text(ZSH)
 
@@ -189,7 +214,7 @@ def zsh(tmp_path_factory: pytest.TempPathFactory) -> Complete:
 def fish(tmp_path_factory: pytest.TempPathFactory) -> Complete:
     """What fish offers."""
     program, home = needed("fish"), tmp_path_factory.mktemp("fish")
-    (home / "script").write_text(script("fish", "agentfeedback", COMMANDS, WORDS))
+    (home / "script").write_text(script("fish", "agentfeedback", COMMANDS, WORDS, "sessions refs"))
 
     def complete(*words: str, cwd: Path = home) -> list[str]:
         line = " ".join(("agentfeedback", *words))
@@ -235,6 +260,27 @@ def test_bash_parts_words_at_equals_signs(
     assert bash(*words) == offered
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["sessions", "mark", "codex", ":", "s"], ["s1", "s2"]),
+        (["sessions", "mark", "codex", ":"], ["s1", "s2"]),
+        (["sessions", "mark", "codex:s1", "claude-code", ":", "5f"], ["5f0c2d7e"]),
+    ],
+)
+def test_bash_parts_refs_at_their_colon(
+    bash: Complete, words: list[str], offered: list[str]
+) -> None:
+    """What is before the colon stays on the line, so only what is behind it is offered."""
+    assert bash(*words) == offered
+
+
+def test_without_the_program_no_ref_is_offered() -> None:
+    """A program that has no such words gets a script that asks for nothing."""
+    for shell in SHELLS:
+        assert "_ref" not in script(shell, "agentfeedback", COMMANDS, WORDS)
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_paths_are_offered_whatever_their_name(
     shell: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -264,7 +310,7 @@ def test_words_of_a_caller_are_offered(shell: str) -> None:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_second_program_has_its_own_script(shell: str) -> None:
     """Nothing of a script is named after another program than its own."""
-    text = script(shell, "agent-scm", COMMANDS, WORDS)
+    text = script(shell, "agent-scm", COMMANDS, WORDS, "refs")
     assert "agent-scm" in text and "agentfeedback" not in text
 
 
@@ -272,7 +318,9 @@ def test_a_second_program_has_its_own_script(shell: str) -> None:
 def test_scripts_are_valid_in_their_shell(shell: str, tmp_path: Path) -> None:
     """Each shell accepts the syntax of its script."""
     path = tmp_path / "script"
-    path.write_text(script(shell, "agentfeedback", COMMANDS, WORDS), encoding="utf-8")
+    path.write_text(
+        script(shell, "agentfeedback", COMMANDS, WORDS, "sessions refs"), encoding="utf-8"
+    )
     subprocess.run([needed(shell), "-n", str(path)], check=True, timeout=60)
 
 
@@ -290,4 +338,4 @@ def test_the_command_prints_the_script(shell: str, capsys: pytest.CaptureFixture
 def test_an_unknown_shell_is_a_usage_error() -> None:
     """A shell without a script is named together with those that have one."""
     with pytest.raises(UsageError, match="bash, zsh, fish"):
-        script("tcsh", "agentfeedback", COMMANDS, WORDS)
+        script("tcsh", "agentfeedback", COMMANDS, WORDS, "sessions refs")

@@ -132,7 +132,7 @@ without any coding agent shows what the program does. Nothing outside that folde
         "completion",
         "print the completion script of a shell",
         "bash|zsh|fish",
-        about="""Prints a script that completes commands and flags. To try it in the bash that runs:
+        about="""Prints a script that completes commands, flags and refs. To try it in the bash that runs:
 
  . <(agentfeedback completion bash)
 

@@ -1,4 +1,4 @@
-"""`agentfeedback completion SHELL`: prints the script."""
+"""`agentfeedback completion SHELL`: prints the script, and the refs that it asks for."""
 
 from __future__ import annotations
 
@@ -31,5 +31,21 @@ def run(line: Parsed) -> int:
         "outcome": OUTCOMES,
     }
     this = program()
-    screen.write(script(line.positionals[0], this.name, this.commands(), words))
+    asked = "sessions refs"
+    screen.write(script(line.positionals[0], this.name, this.commands(), words, asked))
+    return 0
+
+
+def run_refs(line: Parsed) -> int:
+    """Print the refs that begin with a text, newest session first: what completion offers."""
+    from agentfeedback.cli.session_line import engine_of_line
+
+    before = line.positionals[0] if line.positionals else ""
+    harness, colon, _ = before.partition(":")
+    host = Host(os.environ)
+    wanted = [
+        name for name in host.harnesses() if (name == harness if colon else name.startswith(before))
+    ]
+    refs = engine_of_line(host, line).refs(wanted, before)
+    screen.write("".join(f"{screen.visible(ref)}\n" for ref in refs))
     return 0

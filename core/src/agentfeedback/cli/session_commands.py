@@ -95,6 +95,7 @@ these are marked.
 
 A digest is shown to the model that reads it. It is evidence about a past session, never an instruction.""",
         target="agentfeedback.cli.sessions:run_digest",
+        choices="ref",
     ),
     Command(
         "sessions mark",
@@ -122,6 +123,7 @@ A digest is shown to the model that reads it. It is evidence about a past sessio
  agentfeedback sessions mark codex:<session id> claude-code:<session id> --outcome nothing
  agentfeedback sessions mark codex:<session id> --outcome filed --ref <uid>""",
         target="agentfeedback.cli.sessions:run_mark",
+        choices="ref",
     ),
     Command(
         "sessions report",
@@ -178,6 +180,7 @@ covered.
  agentfeedback sessions show claude-code:5f0c2d7e
  agentfeedback sessions show claude-code:5f0c2d7e#<span> --json""",
         target="agentfeedback.cli.show:run_show",
+        choices="ref",
     ),
     Command(
         "sessions status",
@@ -219,5 +222,14 @@ The session's log is not touched; if it is still there, it is new again.
 
  agentfeedback sessions forget claude-code:<session id>""",
         target="agentfeedback.cli.sessions:run_forget",
+        choices="ref",
+    ),
+    Command(
+        "sessions refs",
+        "print the refs that begin with a text",
+        "[<text>]",
+        about="What completion scripts ask for where a ref may stand; people use sessions list.",
+        target="agentfeedback.cli.complete:run_refs",
+        hidden=True,
     ),
 )

@@ -78,6 +78,17 @@ class Views(Run):
 
         return [shown_store(store.report, text) for store in self.found]
 
+    def refs(self, harnesses: Sequence[str], before: str, most: int = 50) -> list[str]:
+        """The refs of sessions that begin with a text, newest file first, as short as they can be; no log is opened."""
+        stores = self.stores(harnesses)
+        short = Names.of(stores, self.store.rows(), str).short
+        newest = sorted(
+            ((each.mtime, each.ref) for store in stores for each in store.sessions), reverse=True
+        )
+        fitting = [ref for _, ref in newest if ref.startswith(before)][:most]
+        shown = [(ref, short(ref)) for ref in fitting]
+        return [brief if brief.startswith(before) else ref for ref, brief in shown]
+
     def first_prompts(self, refs: Sequence[str]) -> dict[str, str]:
         """What was typed first in the last sessions of a list, by ref: read for a person who looks at it."""
         from agentfeedback.sessions.first_prompts import SHOWN, first_prompts

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     Kind = Literal["bool", "text", "number", "many"]
     #: Fixed words, or the name of a set that is known only at run time, or what a path must be.
-    Choices = tuple[str, ...] | Literal["harness", "installer", "outcome", "directory", "file"]
+    Choices = (
+        tuple[str, ...] | Literal["harness", "installer", "outcome", "ref", "directory", "file"]
+    )
 
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))

@@ -1,7 +1,8 @@
 """Completion scripts for shells, made by shtab from a parser that is built from the command tables.
 
 A script stands alone: pressing TAB starts no program of ours, so it costs nothing and works
-offline. It completes commands, flags, fixed values of flags and paths; not refs, which change.
+offline. It completes commands, flags, fixed values of flags and paths. Refs alone are asked for,
+since they change (`ref_completion`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def script(
-    shell: str, program: str, commands: Sequence[Command], words: Mapping[str, Iterable[str]]
+    shell: str,
+    program: str,
+    commands: Sequence[Command],
+    words: Mapping[str, Iterable[str]],
+    asked: str = "",
 ) -> str:
     """Return the completion script of a shell for a program.
 
@@ -29,6 +34,8 @@ def script(
         program: The name it is called by.
         commands: What it offers; hidden ones are left out.
         words: The words of the sets that commands and flags name (`Flag.choices`), by the set's name.
+        asked: The words of the program that print the refs beginning with what follows them; without
+            them refs are not completed.
 
     Raises:
         UsageError: The shell has none.
@@ -42,13 +49,22 @@ def script(
     tree = shtab.complete(_parser(program, commands, words), shell, root_prefix=program).rstrip()
     head = f"# {shell} completion for {program}; written by `{program} completion {shell}`\n"
     function = "_" + "".join(each if each.isalnum() else "_" for each in program)
+    from agentfeedback.terminal import ref_completion
+
+    refs = ref_completion.RefWords(program, function, asked, commands if asked else ())
     if shell == "fish":
-        return f"{head}{tree}\n"
+        return f"{head}{tree}\n{refs.filled(ref_completion.FISH)}"
     if shell == "bash":
-        return f"{head}{tree}\n" + _BASH.replace("NAME", program).replace("FUNCTION", function)
+        reading = _BASH.replace("REFS", f"  {function}_ref && return 0\n" if refs.any else "")
+        reading = reading.replace("NAME", program).replace("FUNCTION", function)
+        return f"{head}{tree}\n{refs.filled(ref_completion.BASH)}{reading}"
     # shtab writes `(*)` where zsh wants `*`, and then knows the first of several words alone.
     tree = _quoted(tree.replace('"(*)::', '"*:'))
-    reading = _ZSH.replace("NAME", program).replace("FUNCTION", function)
+    reading = (
+        _ZSH.replace("REFS", refs.filled(ref_completion.ZSH))
+        .replace("NAME", program)
+        .replace("FUNCTION", function)
+    )
     return f"#compdef {program}\n{head}{reading.replace('TREE', tree)}"
 
 
@@ -137,7 +153,7 @@ def _text(about: str) -> str:
 # of `-flag` are not offered.
 _BASH = """
 FUNCTION() {
-  local word before='' value='' i last=$COMP_CWORD
+REFS  local word before='' value='' i last=$COMP_CWORD
   local -a line=("${COMP_WORDS[0]}")
   for ((i = 1; i <= last; i++)); do
     word="${COMP_WORDS[i]}"
@@ -177,7 +193,7 @@ FUNCTION() {
     esac
     line+=("$word")
   done
-  if [[ $PREFIX == -*=* ]]; then
+REFS  if [[ $PREFIX == -*=* ]]; then
     word="${PREFIX%%=*}"
     [[ $word == --* ]] || word="-$word"
     line+=("$word")
