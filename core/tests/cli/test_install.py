@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shlex
@@ -10,14 +9,12 @@ import signal
 import stat
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
-from agentfeedback.cli.main import main
+import pytest_agentfeedback.machine
 from agentfeedback.foundation.errors import AgentFeedbackError
 from agentfeedback.harness_hooks import settings_file
 
@@ -49,38 +46,13 @@ FOREIGN = b"""\
 """
 
 
-class Result:
-    """What one command line did."""
-
-    def __init__(self, returncode: int, stdout: bytes, stderr: bytes) -> None:
-        self.returncode = returncode
-        self.stdout = stdout
-        self.stderr = stderr
-
-
-class Machine:
-    """A home, and the program run there: within this process, since many runs are needed."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
-
-    def run(self, *words: str, **environ: str) -> Result:
-        out, err = io.BytesIO(), io.BytesIO()
-        with (
-            mock.patch.dict(os.environ, {**self.environ, **environ}, clear=True),
-            redirect_stdout(io.TextIOWrapper(out)) as stdout,
-            redirect_stderr(io.TextIOWrapper(err)) as stderr,
-        ):
-            status = main(list(words))
-            stdout.flush()
-            stderr.flush()
-            return Result(status, out.getvalue(), err.getvalue())
+class Machine(pytest_agentfeedback.machine.Machine):
+    """A home with hook files in it; many runs are needed, so the program runs within this process."""
 
     def json(self, *words: str, **environ: str) -> Any:
-        done = self.run(*words, "--json", **environ)
-        assert (0, b"") == (done.returncode, done.stderr)
-        return json.loads(done.stdout)
+        done = self.call(*words, "--json", **environ)
+        assert (0, "") == (done.status, done.err)
+        return done.json
 
     def file(self, harness: str, data: bytes | None = None) -> Path:
         path = self.home / FILES[harness]
@@ -120,22 +92,22 @@ def test_a_harness_without_hooks_gets_a_file_and_loses_it(machine, harness):
 def test_everything_else_stays_byte_for_byte(machine, harness, before):
     """Foreign hooks, unknown members, numbers as written and a BOM survive install, a second one, and uninstall."""
     path = machine.file(harness, before)
-    assert 0 == machine.run("install", harness).returncode
+    assert 0 == machine.call("install", harness).status
     added = path.read_bytes()
     assert added != before
     assert before.startswith(b"\xef\xbb\xbf") == added.startswith(b"\xef\xbb\xbf")
     for line in before.splitlines():
         assert line.rstrip(b"}] ,") in added
-    assert 0 == machine.run("install", harness).returncode
+    assert 0 == machine.call("install", harness).status
     assert added == path.read_bytes()
-    assert 0 == machine.run("uninstall", harness).returncode
+    assert 0 == machine.call("uninstall", harness).status
     assert before == path.read_bytes()
 
 
 @pytest.mark.parametrize("harness", FILES)
 def test_what_is_installed_is_what_the_harness_calls(machine, harness):
     """Each command, run by a shell as the harness would, serves its event and prints nothing."""
-    machine.run("install", harness)
+    machine.call("install", harness)
     text = json.dumps(json.loads(machine.file(harness).read_bytes()))
     commands = []
 
@@ -176,9 +148,9 @@ def test_what_cannot_be_edited_is_left_alone(machine, before, command):
     for harness in ("claude-code", "cursor"):
         path = machine.file(harness, before)
         status = path.stat()
-        done = machine.run(command, harness)
-        assert (1, b"") == (done.returncode, done.stdout)
-        assert f"{path} was left as it is: ".encode() in done.stderr
+        done = machine.call(command, harness)
+        assert (1, b"") == (done.status, done.out)
+        assert f"{path} was left as it is: " in done.err
         assert before == path.read_bytes()
         assert (status.st_mtime_ns, status.st_ino) == (path.stat().st_mtime_ns, path.stat().st_ino)
         assert [path.name] == os.listdir(path.parent)
@@ -187,7 +159,7 @@ def test_what_cannot_be_edited_is_left_alone(machine, before, command):
 def test_one_refusal_stops_before_anything_is_written(machine):
     """Of several harnesses none is wired when the file of one cannot be edited."""
     machine.file("claude-code", b"// mine")
-    assert 1 == machine.run("install", "cursor", "claude-code").returncode
+    assert 1 == machine.call("install", "cursor", "claude-code").status
     assert not machine.file("cursor").exists()
 
 
@@ -197,7 +169,7 @@ def test_the_mode_stays(machine, mode):
     path = machine.file("claude-code", FOREIGN)
     path.chmod(mode)
     for command in ("install", "uninstall"):
-        assert 0 == machine.run(command, "claude-code").returncode
+        assert 0 == machine.call(command, "claude-code").status
         assert mode == stat.S_IMODE(path.stat().st_mode)
 
 
@@ -205,8 +177,8 @@ def test_a_read_only_file_is_left_alone(machine):
     """A file its owner may not write is refused, also where a rename could replace it."""
     path = machine.file("claude-code", FOREIGN)
     path.chmod(0o444)
-    done = machine.run("install", "claude-code")
-    assert 1 == done.returncode and b"read-only" in done.stderr
+    done = machine.call("install", "claude-code")
+    assert 1 == done.status and "read-only" in done.err
     assert FOREIGN == path.read_bytes() and 0o444 == stat.S_IMODE(path.stat().st_mode)
 
 
@@ -223,20 +195,20 @@ def test_links_stay_links(machine, links):
         end = machine.home / "between.json"
         end.symlink_to("dotfiles/settings.json")
     path.symlink_to(end)
-    assert 0 == machine.run("install", "claude-code").returncode
+    assert 0 == machine.call("install", "claude-code").status
     assert path.is_symlink() and real.read_bytes() != FOREIGN
-    assert 0 == machine.run("uninstall", "claude-code").returncode
+    assert 0 == machine.call("uninstall", "claude-code").status
     assert path.is_symlink() and FOREIGN == real.read_bytes()
     assert ["settings.json"] == os.listdir(real.parent)
 
 
 def test_a_made_file_that_was_moved_behind_a_link_stays(machine):
     """What became somebody's linked file is emptied of our entries and not deleted."""
-    machine.run("install", "cursor")
+    machine.call("install", "cursor")
     path = machine.file("cursor")
     path.rename(machine.home / "real.json")
     path.symlink_to(machine.home / "real.json")
-    assert 0 == machine.run("uninstall", "cursor").returncode
+    assert 0 == machine.call("uninstall", "cursor").status
     assert {"version": 1} == json.loads((machine.home / "real.json").read_bytes())
     assert path.is_symlink()
 
@@ -255,7 +227,7 @@ def test_what_is_no_file_is_left_alone(machine, kind):
     else:
         os.mkfifo(path)
     for command in ("install", "uninstall"):
-        assert 1 == machine.run(command, "claude-code").returncode
+        assert 1 == machine.call(command, "claude-code").status
     assert [path.name] == os.listdir(path.parent)
 
 
@@ -263,8 +235,8 @@ def test_a_folder_that_is_not_there_now_is_not_made(machine):
     """A harness's folder behind a link that leads nowhere, such as an unmounted disk, is left alone."""
     (machine.home / ".claude").symlink_to(machine.home / "unmounted/claude")
     for command in ("install", "uninstall"):
-        done = machine.run(command, "claude-code")
-        assert 1 == done.returncode and b"leads nowhere" in done.stderr
+        done = machine.call(command, "claude-code")
+        assert 1 == done.status and "leads nowhere" in done.err
     assert not (machine.home / "unmounted").exists()
 
 
@@ -276,11 +248,11 @@ def test_dry_run_shows_the_change_and_makes_none(machine):
     shown = machine.json("install", "claude-code", "--dry-run")
     assert True is shown["dry_run"] and [str(path)] == shown["changed"]
     assert "+" in shown["diff"] and "hook claude-code Stop" in shown["diff"]
-    text = machine.run("install", "claude-code", "--dry-run").stdout.decode()
+    text = machine.call("install", "claude-code", "--dry-run").text
     assert "would wire Stop" in text and shown["diff"] in text and secret not in text
     assert before == path.read_bytes()
     assert [".claude"] == os.listdir(machine.home)
-    machine.run("install", "claude-code")
+    machine.call("install", "claude-code")
     after = path.read_bytes()
     assert "hook claude-code Stop" in machine.json("uninstall", "claude-code", "--dry-run")["diff"]
     assert after == path.read_bytes()
@@ -304,26 +276,26 @@ def test_harness_variables_move_the_file(machine):
 def test_a_wrong_command_line_is_status_two(machine, words):
     """No harness, an unknown one or an unknown flag: status 2, one line that names those there are."""
     for command in ("install", "uninstall"):
-        done = machine.run(command, *words)
-        assert (2, b"") == (done.returncode, done.stdout)
-        assert 1 == done.stderr.count(b"\n")
+        done = machine.call(command, *words)
+        assert (2, b"") == (done.status, done.out)
+        assert 1 == done.err.count("\n")
     assert [] == os.listdir(machine.home)
 
 
 def test_installing_a_plugin_is_another_command(machine):
     """Whoever names a reader here is told how a plugin is installed, in the same line."""
     for name, dist in (("gemini-cli", "gemini-cli"), ("opencode-v1", "opencode")):
-        told = machine.run("install", name).stderr.decode()
+        told = machine.call("install", name).err
         assert f'there are no hooks for the harness "{name}"' in told
         assert "a plugin is installed with pip install " in told and told.rstrip(".\n").endswith(
             dist
         )
-    assert "<distribution>" in machine.run("install", "something").stderr.decode()
+    assert "<distribution>" in machine.call("install", "something").err
 
 
 def test_a_blocked_plugin_cannot_be_wired(machine):
     """AGENTFEEDBACK_BLOCK leaves its hooks out too."""
-    assert 2 == machine.run("install", "cursor", AGENTFEEDBACK_BLOCK="cursor").returncode
+    assert 2 == machine.call("install", "cursor", AGENTFEEDBACK_BLOCK="cursor").status
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(machine):
@@ -405,5 +377,5 @@ def test_installations_at_once_make_one(machine):
     assert [0] * 6 == [process.wait(timeout=60) for process in running]
     assert 1 == machine.file("claude-code").read_bytes().count(b"hook claude-code Stop")
     assert 3 == machine.file("cursor").read_bytes().count(b"hook cursor")
-    assert 0 == machine.run("uninstall", "claude-code").returncode
+    assert 0 == machine.call("uninstall", "claude-code").status
     assert FOREIGN == machine.file("claude-code").read_bytes()

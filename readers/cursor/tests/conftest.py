@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
 
-from agentfeedback.cli.main import main
+import pytest_agentfeedback.machine
 from agentfeedback.plugins.host import Host
 from agentfeedback.sessions.engine import Engine
 from agentfeedback.wire.encode import plain
@@ -47,41 +46,21 @@ def opened() -> Iterator[list[str]]:
         _watched.pop()
 
 
-class Machine:
-    """One home. `call` runs the program within this process."""
+class Machine(pytest_agentfeedback.machine.Machine):
+    """One home, with a project and what Cursor and its hooks leave there."""
 
     def __init__(self, home: Path) -> None:
-        self.home = home
+        super().__init__(home)
         self.project = home / "app"
         self.project.mkdir(parents=True)
-        self.environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
 
     @property
     def index(self) -> Path:
         return self.home / ".cache/agentfeedback/sessions/cursor"
 
-    def call(self, *words: str, stdin: bytes = b"", **environ: str) -> tuple[int, bytes, str]:
-        out, err = io.BytesIO(), io.BytesIO()
-        with (
-            mock.patch.dict(os.environ, {**self.environ, **environ}, clear=True),
-            redirect_stdout(io.TextIOWrapper(out)) as stdout,
-            redirect_stderr(io.TextIOWrapper(err)) as stderr,
-            _standard_input(stdin),
-            mock.patch.object(sys, "dont_write_bytecode", sys.dont_write_bytecode),
-        ):
-            status = main(list(words))
-            stdout.flush()
-            stderr.flush()
-            return status, out.getvalue(), err.getvalue().decode()
-
-    def json(self, *words: str) -> Any:
-        status, out, err = self.call("sessions", *words, "--json")
-        assert status == 0, err
-        return json.loads(out)
-
-    def sessions(self, *words: str) -> dict[str, Any]:
+    def listed(self, *words: str) -> dict[str, Any]:
         """The Cursor sessions listed, by id."""
-        listing = self.json("list", "--harness", "cursor", *words)
+        listing = self.sessions("list", "--harness", "cursor", *words)
         return {session["session_id"]: session for session in listing["sessions"]}
 
     def list_later(self) -> list[dict[str, Any]]:
@@ -105,8 +84,12 @@ class Machine:
 
     def hook(self, event: str = "stop", **payload: Any) -> None:
         """Call a hook; it never prints and never fails."""
-        data = json.dumps(payload).encode()
-        assert (0, b"", "") == self.call("hook", "cursor", event, stdin=data)
+        with (
+            _standard_input(json.dumps(payload).encode()),
+            mock.patch.object(sys, "dont_write_bytecode", sys.dont_write_bytecode),
+        ):
+            done = self.call("hook", "cursor", event)
+        assert (0, b"", "") == (done.status, done.out, done.err)
 
     def session(self, id: str, data: bytes = LINES, **payload: Any) -> Path:
         """A session whose transcript a hook named."""
@@ -121,11 +104,6 @@ class Machine:
             if kept["conversation_id"] == id:
                 return dict(kept)
         return {}
-
-    def config(self, text: str) -> None:
-        folder = self.home / ".config/agentfeedback"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.toml").write_text(text)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def test_a_session_a_hook_named_is_listed(machine, ide):
         workspace_roots=["/srv/app", "/srv/lib"],
         cwd="/srv/app/sub",
     )
-    found = machine.sessions()["c1"]
+    found = machine.listed()["c1"]
     assert {
         "ref": "cursor:c1",
         "harness": "cursor",
@@ -50,7 +50,7 @@ def test_a_session_a_hook_named_is_listed(machine, ide):
 def test_transcripts_no_hook_named_are_not_found(machine):
     """No folder of Cursor's is searched: without a hook there is no store and no session."""
     machine.transcript("c1")
-    listing = machine.json("list", "--harness", "cursor")
+    listing = machine.sessions("list", "--harness", "cursor")
     assert [] == listing["sessions"]
     assert [("absent", str(machine.index))] == [
         (store["state"], store["location"]) for store in listing["stores"]
@@ -61,7 +61,7 @@ def test_a_session_whose_path_is_not_told_is_not_listed(machine):
     """Cursor's CLI may tell no path; it is not guessed, and that is not a problem of the store."""
     machine.transcript("c1")
     machine.hook(conversation_id="c1", transcript_path=None, workspace_roots=["/srv/app"])
-    listing = machine.json("list", "--harness", "cursor")
+    listing = machine.sessions("list", "--harness", "cursor")
     assert [] == listing["sessions"]
     assert "problems" not in listing["stores"][0]
 
@@ -81,14 +81,14 @@ def test_complete_lines_are_entries(machine, data, entries, unparsed):
     Cursor().read(Bytes(data), Place(paths=("/srv/app",)), tally)
     assert (entries, unparsed) == (tally.counts().entries, tally.counts().unparsed)
     machine.session("c1", data)
-    assert "new" == machine.sessions()["c1"]["state"]
+    assert "new" == machine.listed()["c1"]["state"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"user: hello\n"])
 def test_a_transcript_without_a_complete_entry_is_of_no_known_format(machine, data):
     """Nothing that is a line of the format: unsupported."""
     machine.session("c1", data)
-    assert "unsupported-format" == machine.sessions()["c1"]["state"]
+    assert "unsupported-format" == machine.listed()["c1"]["state"]
 
 
 @pytest.mark.parametrize("where", ["root", "second root", "cwd", "earlier cwd", "linked root"])
@@ -110,7 +110,7 @@ def test_the_policy_is_asked_about_every_directory_before_the_open(machine, watc
         machine.session("c1", **{"workspace_roots": [app], **payload})
     machine.session("c2")
     with watch() as names:
-        found = machine.sessions()
+        found = machine.listed()
     assert ("denied", "deny_paths") == (found["c1"]["state"], found["c1"]["reason"])
     assert "counts" not in found["c1"] and "cwds" not in found["c1"]
     assert ["c2.jsonl"] == transcripts(names)
@@ -122,7 +122,7 @@ def test_a_repository_can_refuse(machine):
     (machine.project / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (machine.project / ".agentfeedback.toml").write_text("[collect]\ndisabled = true\n")
     machine.session("c1")
-    found = machine.sessions()["c1"]
+    found = machine.listed()["c1"]
     assert ("disabled", "repo_disabled") == (found["state"], found["reason"])
 
 
@@ -143,7 +143,7 @@ def test_missing_or_invalid_roots_are_an_unknown_project(machine, watch, payload
     """Where the policy cannot be asked about every root the project is unknown, and the transcript stays closed."""
     machine.session("c1", cwd=str(machine.project), **payload)
     with watch() as names:
-        found = machine.sessions()["c1"]
+        found = machine.listed()["c1"]
     assert "unknown-project" == found["state"]
     assert "project" not in found and "counts" not in found
     assert [] == transcripts(names)
@@ -153,7 +153,7 @@ def test_a_refusal_goes_before_an_unknown_project(machine):
     """A directory that is refused decides, also where another is unknown."""
     machine.config('[collect]\ndeny_paths = ["/srv/secret"]\n')
     machine.session("c1", workspace_roots=["nowhere"], cwd="/srv/secret")
-    assert "denied" == machine.sessions()["c1"]["state"]
+    assert "denied" == machine.listed()["c1"]["state"]
 
 
 @pytest.mark.parametrize("level", ["transcript", "folder", "ancestor"])
@@ -164,7 +164,7 @@ def test_a_link_anywhere_in_the_path_is_refused(machine, tmp_path, level):
     target = tmp_path / "elsewhere"
     moved.rename(target)
     moved.symlink_to(target)
-    found = machine.sessions()["c1"]
+    found = machine.listed()["c1"]
     assert ("unreadable", "its path holds a symbolic link") == (found["state"], found["reason"])
 
 
@@ -176,7 +176,7 @@ def test_a_linked_home_keeps_sessions_from_being_read(machine, tmp_path):
     machine.home = linked
     machine.environ["HOME"] = str(linked)
     machine.session("c2")
-    listing = machine.json("list", "--harness", "cursor")
+    listing = machine.sessions("list", "--harness", "cursor")
     assert [("c2", "unreadable")] == [
         (item["session_id"], item["state"]) for item in listing["sessions"]
     ]
@@ -192,7 +192,7 @@ def test_what_is_no_regular_file_is_refused(machine, kind):
         path.mkdir()
     else:
         os.mkfifo(path)
-    found = machine.sessions()["c1"]
+    found = machine.listed()["c1"]
     assert ("unreadable", "not a regular file") == (found["state"], found["reason"])
 
 
@@ -212,18 +212,18 @@ def test_an_unchanged_transcript_is_judged_anew(machine, tmp_path):
     path = machine.session("c1")
     os.utime(path, (1_000_000_000, 1_000_000_000))
     assert [str(machine.project)] == machine.list_later()[0]["cwds"]
-    assert [str(machine.project)] == machine.sessions()["c1"]["cwds"]
+    assert [str(machine.project)] == machine.listed()["c1"]["cwds"]
     machine.hook(conversation_id="c1", workspace_roots=["/srv/lib"], cwd="/srv/new")
-    assert [str(machine.project), "/srv/lib", "/srv/new"] == machine.sessions()["c1"]["cwds"]
+    assert [str(machine.project), "/srv/lib", "/srv/new"] == machine.listed()["c1"]["cwds"]
     (machine.home / ".cursor").rename(tmp_path / "elsewhere")
     (machine.home / ".cursor").symlink_to(tmp_path / "elsewhere")
-    assert "unreadable" == machine.sessions()["c1"]["state"]
+    assert "unreadable" == machine.listed()["c1"]["state"]
 
 
 def test_a_transcript_that_is_gone_is_not_listed(machine):
     """Once the file is gone there is no session, and no problem either."""
     machine.session("c1").unlink()
-    listing = machine.json("list", "--harness", "cursor")
+    listing = machine.sessions("list", "--harness", "cursor")
     assert ([], None) == (listing["sessions"], listing["stores"][0].get("problems"))
 
 
@@ -233,13 +233,13 @@ def test_after_seven_days_without_a_hook_a_session_is_gone(machine):
     [file] = machine.index.glob("*.json")
     for age, listed in ((WEEK - 60, ["c1"]), (WEEK + 7200, [])):
         os.utime(file, (time.time() - age, time.time() - age))
-        assert listed == list(machine.sessions())
+        assert listed == list(machine.listed())
     yesterday = time.time() - 90_000
     os.utime(machine.index.parent / ".pruned", (yesterday, yesterday))
     machine.hook(conversation_id="c2", workspace_roots=["/srv/app"])
     assert not file.exists() and path.exists()
     machine.session("c1")
-    assert ["c1"] == list(machine.sessions())
+    assert ["c1"] == list(machine.listed())
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_damaged_or_planted_record_is_a_problem_of_the_store(machine, watch, r
     planted = machine.index / "planted.json"
     planted.write_text(record)
     with watch() as names:
-        listing = machine.json("list", "--harness", "cursor")
+        listing = machine.sessions("list", "--harness", "cursor")
     assert ["c1"] == [item["session_id"] for item in listing["sessions"]]
     [problem] = listing["stores"][0]["problems"]
     assert problem.startswith(f"{planted}: ")
@@ -269,14 +269,14 @@ def test_digest_says_that_cursor_is_storage_only(machine, watch):
     """A named digest is refused in plain words with status 1, and opens no transcript."""
     machine.session("c1")
     with watch() as names:
-        status, out, err = machine.call("sessions", "digest", "cursor:c1", "--json")
-    [error] = json.loads(out)["errors"]
-    assert (1, "") == (status, err)
+        done = machine.call("sessions", "digest", "cursor:c1", "--json")
+    [error] = done.json["errors"]
+    assert (1, "") == (done.status, done.err)
     assert ("cursor:c1", "unsupported-format") == (error["ref"], error["state"])
     assert "storage only" in error["message"]
     assert [] == transcripts(names)
-    status, _, err = machine.call("sessions", "digest", "cursor:c1")
-    assert 1 == status and "storage only" in err
+    done = machine.call("sessions", "digest", "cursor:c1")
+    assert 1 == done.status and "storage only" in done.err
 
 
 def test_a_mixed_run_passes_cursor_over(machine, watch):
@@ -294,24 +294,24 @@ def test_a_mixed_run_passes_cursor_over(machine, watch):
     }
     other.write_text(json.dumps(record) + "\n")
     with watch() as names:
-        run = machine.json("digest", "--unprocessed")
+        run = machine.sessions("digest", "--unprocessed")
     assert ["claude-code:s1"] == [digest["ref"] for digest in run["sessions"]]
     assert ([], []) == (run["errors"], run["deferred"])
     assert {str(other)} == set(transcripts(names))
-    assert "new" == machine.sessions()["c1"]["state"]
+    assert "new" == machine.listed()["c1"]["state"]
 
 
 def test_a_session_is_never_unprocessed_and_cannot_be_marked(machine, watch):
     """There is nothing to digest, so nothing waits for a digest: not after a change either."""
     path = machine.session("c1")
-    assert [] == list(machine.sessions("--unprocessed"))
+    assert [] == list(machine.listed("--unprocessed"))
     path.write_bytes(path.read_bytes() * 2)
-    assert [] == list(machine.sessions("--unprocessed"))
-    assert "counts" not in machine.sessions()["c1"]
+    assert [] == list(machine.listed("--unprocessed"))
+    assert "counts" not in machine.listed()["c1"]
     with watch() as names:
-        status, out, err = machine.call("sessions", "mark", "cursor:c1", "--outcome", "nothing")
-    assert (1, b"") == (status, out)
-    assert "cursor sessions are storage only" in err
+        done = machine.call("sessions", "mark", "cursor:c1", "--outcome", "nothing")
+    assert (1, b"") == (done.status, done.out)
+    assert "cursor sessions are storage only" in done.err
     assert [] == transcripts(names)
 
 
@@ -319,45 +319,45 @@ def test_a_storage_only_session_marks_no_other(machine):
     """All sessions are marked or none."""
     machine.session("c1")
     words = ("claude-code:s1", "cursor:c1", "--outcome", "nothing")
-    status, _, err = machine.call("sessions", "mark", *words)
-    assert (1, True) == (status, "claude-code:s1 was not digested yet" in err)
+    done = machine.call("sessions", "mark", *words)
+    assert 1 == done.status and "claude-code:s1 was not digested yet" in done.err
 
 
 def test_status_says_storage_only(machine):
     """The store of Cursor is named as one that is never digested, the others are not."""
     machine.session("c1")
-    shown = {each["harness"]: each for each in machine.json("status")["harnesses"]}
+    shown = {each["harness"]: each for each in machine.sessions("status")["harnesses"]}
     assert shown["cursor"].pop("storage_only") is True
     assert {"new": 1} == shown["cursor"]["states"]
     assert not any("storage_only" in each for each in shown.values())
-    _, out, _ = machine.call("sessions", "status")
-    assert f"cursor: store {machine.index} (present) storage only\n" in out.decode()
+    shown = machine.call("sessions", "status").text
+    assert f"cursor: store {machine.index} (present) storage only\n" in shown
 
 
 def test_the_table_counts_nothing(machine):
     """Where nothing is counted the table has dashes."""
     machine.session("c1")
-    _, out, _ = machine.call("sessions", "list", "--harness", "cursor")
-    assert ["-", "-", "-"] == out.decode().splitlines()[1].split()[-3:]
+    shown = machine.call("sessions", "list", "--harness", "cursor").text
+    assert ["-", "-", "-"] == shown.splitlines()[1].split()[-3:]
 
 
 def test_since_goes_by_the_transcript(machine):
     """The modification time is the last entry's, for --since too."""
     path = machine.session("c1")
     os.utime(path, (time.time() - 7200, time.time() - 7200))
-    assert [] == list(machine.sessions("--since", "1h"))
-    assert ["c1"] == list(machine.sessions("--since", "3h"))
+    assert [] == list(machine.listed("--since", "1h"))
+    assert ["c1"] == list(machine.listed("--since", "3h"))
 
 
 def test_another_home_has_an_index_of_its_own(machine, tmp_path):
     """With --home the index below that home is read, and XDG_CACHE_HOME is not asked."""
     machine.session("c1")
     environ = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "none")}
-    status, out, _ = machine.call(
+    done = machine.call(
         "sessions", "list", "--home", str(machine.home), "--harness", "cursor", "--json", **environ
     )
-    assert 0 == status
-    assert ["c1"] == [item["session_id"] for item in json.loads(out)["sessions"]]
+    assert 0 == done.status
+    assert ["c1"] == [item["session_id"] for item in done.json["sessions"]]
 
 
 def test_the_store_is_untouched(machine):
@@ -366,7 +366,7 @@ def test_the_store_is_untouched(machine):
     os.utime(path, (1_000_000_000, 1_000_000_000))
     status = path.stat()
     folders = {folder: os.listdir(folder) for folder in (path.parent, machine.index)}
-    machine.sessions()
+    machine.listed()
     assert status == path.stat()
     assert folders == {folder: os.listdir(folder) for folder in folders}
 

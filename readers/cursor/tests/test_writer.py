@@ -33,13 +33,13 @@ def shown(session):
 def test_a_rewritten_transcript_is_listed_the_same(machine):
     """Whatever stands in the file, longer or shorter than before: the session is new, uncounted and unmarked."""
     path = machine.session("c1")
-    before = shown(machine.sessions()["c1"])
+    before = shown(machine.listed()["c1"])
     assert ("new", None) == (before["state"], before.get("counts"))
     for lines in WRITES:
         path.write_text("".join(line + "\n" for line in lines))
-        assert before == shown(machine.sessions()["c1"])
-        assert [] == list(machine.sessions("--unprocessed"))
-        assert [] == machine.json("digest", "--unprocessed", "--harness", "cursor")["sessions"]
+        assert before == shown(machine.listed()["c1"])
+        assert [] == list(machine.listed("--unprocessed"))
+        assert [] == machine.sessions("digest", "--unprocessed", "--harness", "cursor")["sessions"]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_the_vendors_own_files(machine, writer):
     survey = Survey(Cursor().known())
     for content in writer:
         path.write_bytes(content)
-        session = machine.sessions()[id]
+        session = machine.listed()[id]
         assert ("new", None) == (session["state"], session.get("counts"))
         survey.see(content.splitlines())
     assert (survey.records, dict(survey.types), dict(survey.fields)) == (22, {}, {})
@@ -104,5 +104,5 @@ def test_a_transcript_is_named_as_the_writer_names_it(machine, id, name):
     machine.hook(conversation_id=id, transcript_path=str(path.with_name(f"{name}x.jsonl")), **roots)
     assert "transcript_path" not in machine.kept(id)
     machine.hook(conversation_id=id, transcript_path=str(path), **roots)
-    assert {id: str(path)} == {key: each["path"] for key, each in machine.sessions().items()}
+    assert {id: str(path)} == {key: each["path"] for key, each in machine.listed().items()}
     assert json.dumps(id) in json.dumps(machine.kept(id))
