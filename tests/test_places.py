@@ -43,11 +43,6 @@ ELSEWHERE = [
     ("config/shape", "core/tests/config/test_file.py", "a shape is what a file is checked against"),
     ("foundation/foreign_call", "tests/test_failing_plugins.py", "it is seen in what plugins do"),
     ("foundation/utf8", "tests/test_odd_surroundings.py", "it starts the process again"),
-    (
-        "foundation/held_folder",
-        "plugins/change-capture/tests/test_spool.py",
-        "one of a pair with folder, held by the spool that uses it",
-    ),
     ("foundation/lazy", "tests/test_faces.py", "the faces are made of it"),
 ]
 
