@@ -21,7 +21,7 @@ TEXTS = sorted(
 _PHRASES = {
     r"(?<!there )\b(?:is|are) no (?!longer|more|one\b|need|room|way)[a-z]": "is not a …",
     r"\banew\b|\bafresh\b": "again",
-    r"\bis told (?:of|that|to)\b": "gets, receives or reports",
+    r"\b(?:is|are|was|were|be|been) told\b(?! apart)": "is reported, gets, receives",
     r"\blies?\b": "is, are",
     r"too dear for": "costs too much time for",
     r"and so is none\b": "say what a missing one is",

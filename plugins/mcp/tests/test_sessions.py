@@ -166,7 +166,7 @@ def test_a_report_is_the_commands(machine: Any) -> None:
 
 
 def test_progress_is_told_now_and_then() -> None:
-    """Not more often than twice a second, and the end where anything was told."""
+    """Not more often than twice a second, and the end where anything was reported."""
     told: list[tuple[float, float | None, str | None]] = []
     clock = [0.0]
 

@@ -323,7 +323,7 @@ def test_with_a_server_sessions_stay_here(machine: Any, server: Any) -> None:
         done = await asked(client, "mark_processed", ids=[1, 2])
         assert (done["updated"], done["not_found"]) == ([1], [2])
         assert (await asked(client, "stats", processed=True))["total"] == 1
-        # What a server refuses is told as it tells it, with an id.
+        # What a server refuses is shown as it says it, with an id.
         told = await asked(client, "stats", wrong=True, by="nope")
         assert told["details"][0]["pointer"] == "?by" and len(told["request_id"]) == 32
         told = await asked(client, "get_schema", wrong=True, kind="friction")

@@ -46,7 +46,7 @@ def test_arguments_arrive_as_they_were_written(text: bytes, id: Any) -> None:
 
 @given(JSON, st.integers())
 def test_structured_content_leaves_as_it_is(value: Any, id: int) -> None:
-    """What stands in its place is replaced by its text, and the id of what is answered is told."""
+    """What stands in its place is replaced by its text, and the id of what is answered is reported."""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     result = {"content": [], "structuredContent": wrapped(text), "isError": False}
     line, answered = outgoing(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}) + "\n")

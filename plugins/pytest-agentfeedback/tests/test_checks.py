@@ -317,7 +317,7 @@ def stumbles_over_an_empty_file(module):
     return Tiny
 
 
-# -- what is told ------------------------------------------------------------------------------
+# -- what is reported ------------------------------------------------------------------------------
 
 
 @caught_by("log_is_told_from_the_file_as_it_lies_there")

@@ -1,4 +1,4 @@
-"""Any object becomes a record; what was mended is told by code and pointer, and only four bodies are refused."""
+"""Any object becomes a record; what was mended is reported by code and pointer, and only four bodies are refused."""
 
 from __future__ import annotations
 

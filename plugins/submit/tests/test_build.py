@@ -120,7 +120,7 @@ def test_the_version_of_a_shipped_kind_is_sent() -> None:
 
 
 def test_names_given_twice_are_told() -> None:
-    """The last one is sent, and who was not sent is told."""
+    """The last one is sent, and who was not sent is reported."""
     body = built("note", b'{"summary":"a","summary":"b","x":1,"x":2}', {"context": {"c": "1"}})
     assert tree(body)["summary"] == "b"
     assert [(item.code, item.pointer) for item in body.warnings] == [

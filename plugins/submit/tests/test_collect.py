@@ -75,7 +75,7 @@ def test_the_settings_of_context(tmp_path: Path) -> None:
 def test_the_harness_is_told_by_its_variables(
     tmp_path: Path, environ: dict[str, str], harness: str, model: str, context: dict[str, str]
 ) -> None:
-    """The first that is set tells the harness; no other variable is told."""
+    """The first that is set names the harness; no other variable is looked at."""
     found = collected(tmp_path, **environ)
     assert (found.harness, found.model) == (harness, model)
     assert {

@@ -52,7 +52,7 @@ def filing(path: Path, body: Body) -> Callable[[int], None]:
 
 
 def check(path: Path, body: Body, told: bytes, others: int) -> None:
-    """The report is there when it was told of, and after filing it again it is there once."""
+    """The report is there when it was announced, and after filing it again it is there once."""
     if told:
         record = destination(path).service.submissions.by_uid(told.decode())
         assert record is not None

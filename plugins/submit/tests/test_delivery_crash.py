@@ -137,7 +137,7 @@ def scene() -> Iterator[Scene]:
 
 
 def test_submit_that_is_delivered(scene: Scene) -> None:
-    """From the first file on the report is delivered in the end, once; one that was told of is there at once."""
+    """From the first file on the report is delivered in the end, once; one that was announced is there at once."""
 
     def run(tell: Callable[[str], None]) -> None:
         tell(deliver(body("k"), scene.there, scene.spool).outcome)
@@ -157,7 +157,7 @@ def test_submit_that_is_delivered(scene: Scene) -> None:
 
 
 def test_submit_that_is_kept(scene: Scene) -> None:
-    """A report that was told to be spooled is in the spool; so is one that was written and not told of."""
+    """A report that was announced as spooled is in the spool; so is one that was written and not announced."""
 
     def run(tell: Callable[[str], None]) -> None:
         tell(deliver(body("down"), scene.there, scene.spool).outcome)
@@ -188,7 +188,7 @@ def test_submit_that_is_refused(scene: Scene) -> None:
 
 
 def test_submit_into_the_database_of_this_machine_that_fails(scene: Scene) -> None:
-    """A report for this machine that cannot be stored is in the spool when it was told to be."""
+    """A report for this machine that cannot be stored is in the spool when that was announced."""
 
     def run(tell: Callable[[str], None]) -> None:
         local = Local(Service(SqliteSubmissions(Database(str(scene.now), "submissions"))))

@@ -31,7 +31,7 @@ def test_a_list_is_a_table_newest_first(filed: Any) -> None:
 
 
 def test_a_list_is_narrowed_and_paged(filed: Any) -> None:
-    """Filters are flags; what is left out is told with the flag that shows it."""
+    """Filters are flags; what is left out is reported with the flag that shows it."""
     assert ids(filed.call("list", "--kind", "friction")) == ["2", "1"]
     assert ids(filed.call("list", "--search", "TWO")) == ["2"]
     assert ids(filed.call("list", "--exclude-kind", "note", "--since", "1h")) == ["2", "1"]

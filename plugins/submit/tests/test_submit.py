@@ -12,7 +12,7 @@ KEY = "session-scan-ff74ddf523b40d75643c52ac590cd4e5dba3e3affd88624a9955f9e20551
 KEY_2 = "session-scan-85ba3871c21724080ed175df8156a7bcb6cb0fae02b217fe506d79e85cec58d6"
 TOKEN = "gh" + "p_" + "a1B2" * 9
 REPORT = {"summary": "the flag is gone", "payload": {"category": "docs", "details": "d"}}
-#: What could be told of the process that files, and must not be.
+#: What could be known of the process that files, and must not be.
 STRANGE = {
     "CLAUDECODE": "1",
     "CLAUDE_CODE_SESSION_ID": "strange-session",
@@ -293,7 +293,7 @@ def test_a_repository_switches_off_and_drops(machine: Any) -> None:
 
 
 def test_what_comes_from_a_session_is_scrubbed_whatever_its_origin(machine: Any) -> None:
-    """A body filed from a span never holds a secret, also when the origin is replaced; it is told once a member."""
+    """A body filed from a span never holds a secret, also when the origin is replaced; it is reported once a member."""
     with_session(machine)
     given = {"summary": f"key {TOKEN}", "payload": {"details": TOKEN, "n": 1}}
     result = machine.submit(
@@ -309,7 +309,7 @@ def test_what_comes_from_a_session_is_scrubbed_whatever_its_origin(machine: Any)
 
 
 def test_a_dry_run_prints_the_body_and_stores_nothing(machine: Any) -> None:
-    """The body is the one that would be sent; its oddities are told."""
+    """The body is the one that would be sent; its oddities are reported."""
     result = machine.submit(
         "note", "--stdin", "--dry-run", stdin=b'{"payload":{"n":1.50},"machine":5}'
     )

@@ -1,4 +1,4 @@
-"""A conversation that its own file records again, on a resume, is told once."""
+"""A conversation that its own file records again, on a resume, is reported once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the order of lines: what a later line brings is told once, by a whole digest and by digests in parts."""
+"""Whatever the order of lines: what a later line brings is reported once, by a whole digest and by digests in parts."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ from agentfeedback_claude_code.reader import ClaudeCode
     ],
 )
 def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[str, str]]) -> None:
-    """A new type or member of a record, at every depth the reader looks into, is told by its name."""
+    """A new type or member of a record, at every depth the reader looks into, is reported by its name."""
     survey = Survey(ClaudeCode().known())
     survey.see([line])
     assert (list(survey.types), list(survey.fields)) == (types, fields)

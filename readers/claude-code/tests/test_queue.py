@@ -136,7 +136,7 @@ def test_a_text_from_the_queue_is_told_once(log: Any, repeats: list[str]) -> Non
 
 
 def test_an_attachment_and_its_user_line_are_one_prompt(log: Any) -> None:
-    """The attachment is told, the line that repeats it is not; the same words sent twice are two."""
+    """The attachment is reported, the line that repeats it is not; the same words sent twice are two."""
     start(log, "2.1.197")
     first = log.queued("go on")
     second = log.queued("go on")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[str, str]]) -> None:
-    """A new type or member of a record, at every depth the reader looks into, is told by its name."""
+    """A new type or member of a record, at every depth the reader looks into, is reported by its name."""
     survey = Survey(Codex().known())
     survey.see([line])
     assert (list(survey.types), list(survey.fields)) == (types, fields)
@@ -72,7 +72,7 @@ def test_what_is_new_is_told(line: bytes, types: list[str], fields: list[tuple[s
     ],
 )
 def test_words_of_no_rule_are_told(line: bytes, field: tuple[str, str]) -> None:
-    """A new word for how something ended, or what it is about, is told with the member that holds it."""
+    """A new word for how something ended, or what it is about, is reported with the member that holds it."""
     survey = Survey(Codex().known())
     survey.see([line])
     assert list(survey.fields) == [field]
@@ -117,7 +117,7 @@ def test_texts_of_calls_that_a_record_ends_are_not_judged(rollout: Rollout) -> N
 
 
 def test_first_rollouts_are_known() -> None:
-    """Bare records of the first rollouts hold nothing unknown, and a new member of one is told."""
+    """Bare records of the first rollouts hold nothing unknown, and a new member of one is reported."""
     assert (
         judged(
             b'{"id":"s1","timestamp":"x","instructions":null,"git":{}}',

@@ -152,7 +152,7 @@ def test_a_command_that_goes_on_is_ok(log: Events, last: str, tool: str) -> None
 
 @pytest.mark.parametrize("last", [STARTED, RUNNING, MOVED, DETACHED])
 def test_a_notification_fails_the_call_that_started_the_shell(log: Events, last: str) -> None:
-    """The harness's notification is the result of the command; it is told where the notification is."""
+    """The harness's notification is the result of the command; it is reported where the notification is."""
     background(log, last)
     offset = sum(map(len, log.lines))
     notified(log, 4)
@@ -374,7 +374,7 @@ def failures(timeline: Timeline, start: int = 0) -> list[tuple[Any, ...]]:
 def test_each_failure_is_told_once(
     log: Events, tell: Callable[[bytes], Timeline], happened: list[tuple[Any, ...]]
 ) -> None:
-    """Wherever a log is cut, what was told before and what is told after is what the whole log tells, once."""
+    """Wherever a log is cut, what was reported before and after is what is reported of the whole log, once."""
     log.lines.clear()
     for each in happened:
         happen(log, *each)

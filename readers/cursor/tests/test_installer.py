@@ -1,4 +1,4 @@
-"""The hooks of Cursor are wired, and keep what they are told, as the contract of installers says."""
+"""The hooks of Cursor are wired, and keep what they are given, as the contract of installers says."""
 
 from __future__ import annotations
 

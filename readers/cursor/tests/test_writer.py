@@ -81,7 +81,7 @@ def test_the_vendors_own_files(machine, writer):
     ],
 )
 def test_what_is_new_is_told(line, types, fields):
-    """A kind of line or block, a member or a word that the writer was not seen to write is told."""
+    """A kind of line or block, a member or a word that the writer was not seen to write is reported."""
     survey = Survey(Cursor().known())
     survey.see([line.encode()])
     assert (list(survey.types), list(survey.fields)) == (types, fields)

@@ -101,7 +101,7 @@ def test_the_first_result_stays(log: Written, call: Make) -> None:
 
 
 def test_calls_of_one_message_share_its_span(log: Written, call: Make) -> None:
-    """Two refused calls of one message both carry its span; without ids they are told by position."""
+    """Two refused calls of one message both carry its span; without ids they are distinguished by position."""
     text = "Tool execution denied by policy."
     refused = [call(text, "error", member="error", id=id) for id in ("a", "b", "", None)]
     span = log.gemini("", *refused)

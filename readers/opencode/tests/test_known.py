@@ -86,7 +86,7 @@ def test_new_words_are_told(reader: type[Reader], line: bytes, fields: list[str]
     ],
 )
 def test_new_types_are_told(reader: type[Reader], line: bytes, types: list[str]) -> None:
-    """A new type of message, part or content is told by its name."""
+    """A new type of message, part or content is reported by its name."""
     survey = Survey(reader().known())
     survey.see([line])
     assert (list(survey.types), list(survey.fields)) == (types, [])

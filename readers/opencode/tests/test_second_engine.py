@@ -279,7 +279,7 @@ def test_prompts_and_words(store: Any, rows: Any) -> None:
 
 
 def test_the_log_only_grows(store: Any, opencode: Any) -> None:
-    """Each later state of a session extends the log, and tells of the earlier part what was told of it."""
+    """Each later state of a session extends the log, and reports of the earlier part what was reported of it."""
     database = store.database()
     prompt, more = ("user", {"text": "go"}), ("user", {"text": "go on"})
     running = answer(tool("running"), time={"created": 1})

@@ -244,7 +244,7 @@ def test_aborted_message(store: Any, opencode: Any) -> None:
 
 
 def test_data_that_is_no_object(store: Any, opencode: Any) -> None:
-    """A row whose data is not a JSON object is one unparsed line, and the parts of such a message are still told."""
+    """A row whose data is not a JSON object is one unparsed line, and the parts of such a message are still reported."""
     database = store.database()
     database.session()
     for number, data in enumerate(["[]", "null", "nonsense", "7", b"\xff\x00", 5, ""]):

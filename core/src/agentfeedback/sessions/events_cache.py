@@ -81,7 +81,7 @@ class EventsCache:
         facts: LogFacts,
         events: SessionEvents,
     ) -> None:
-        """Keep what was read, if its file can be told from a later one."""
+        """Keep what was read, if a later version of its file could be recognised."""
         settled = self._began - max(session.mtime, session.ctime) > _SETTLED
         if not session.inode or not settled or facts.boundary is not None:
             return

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Seconds of each unit in which an age is told, the largest first.
+#: Seconds of each unit in which an age is shown, the largest first.
 _UNITS = (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60))
 
 

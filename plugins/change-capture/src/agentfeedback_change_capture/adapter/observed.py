@@ -75,7 +75,7 @@ def unreadable(now: int) -> Fact:
 
 
 def tool_use(payload: dict[str, Any]) -> tuple[str, str] | None:
-    """Return tool and id of a call; None for one that cannot be told from another, or names no tool."""
+    """Return tool and id of a call; None for one that cannot be distinguished from another, or names no tool."""
     tool, id = read.string(payload, "tool_name"), read.string(payload, "tool_use_id")
     return None if tool is None or id is None else (tool, id)
 

@@ -40,7 +40,7 @@ class Progress:
             self._tell()
 
     def done(self) -> None:
-        """The part is over: where anything of it was told, so is its end."""
+        """The part is over: where anything of it was reported, so is its end."""
         if 0 < self._sent < self._count:
             self._tell()
 
