@@ -100,15 +100,16 @@ def _place_of(reader: Reader, session: Session, offset: int) -> str:
     """File and line (from 1) of the record at an offset; looked for once more, since nothing counts lines while it reads."""
     number, at = 1, 0
     try:
-        log = reader.open(session)
-        try:
-            for line in log.complete_lines():
-                at += len(line) + 1
-                if at > offset:
-                    break
-                number += 1
-        finally:
-            log.close()
+        with ForeignCall():
+            log = reader.open(session)
+            try:
+                for line in log.complete_lines():
+                    at += len(line) + 1
+                    if at > offset:
+                        break
+                    number += 1
+            finally:
+                log.close()
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - the reader failed before, and this only says where
