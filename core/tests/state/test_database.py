@@ -80,8 +80,11 @@ END;
 def test_an_older_database_is_taken_forward(path: str) -> None:
     """Steps added later run once, in order, on the rows that are there, and lose no progress."""
     old = StateStore(path, migrations=FIRST)
-    old.digested([Digested("opencode", "ses_1", "/srv/opencode.db", 1, 10, "aa")], at=5)
-    old.mark([("opencode", "ses_1")], "filed", [], at=6)
+    with Database(path, "session state", migrations=FIRST).writing() as connection:
+        connection.execute(
+            "INSERT INTO sessions_seen VALUES"
+            " ('opencode', 'ses_1', '/srv/opencode.db', 1, 10, 'aa', 5, 6, 10, 1, 'aa', 'filed', '[]')"
+        )
     newer = StateStore(path, migrations=(*MIGRATIONS, Step("queue", QUEUE)))
     row = newer.rows()["opencode-v1", "ses_1"]
     assert (10, 6, "filed") == (row.processed_size, row.processed_at, row.outcome)
@@ -127,7 +130,7 @@ def test_a_write_ahead_log_left_by_a_killed_process_is_read(path: str) -> None:
     """What another process committed and did not live to move into the file is there."""
     StateStore(path).digested([S1], at=5)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("UPDATE sessions_seen SET size = 77")
+        other.execute("UPDATE sessions_seen SET size = 77, checksum = NULL")
         for tail in ("", "-wal"):
             shutil.copy(path + tail, f"{path}.killed{tail}")
     assert 77 == StateStore(f"{path}.killed").rows()["codex", "s1"].size

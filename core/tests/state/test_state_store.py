@@ -50,6 +50,60 @@ def execute(path: str, *statements: str) -> None:
     connection.close()
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("size", "11"),
+        ("head", "'ab'"),
+        ("processed_size", "11"),
+        ("processed_head", "NULL"),
+        ("outcome", "'skipped'"),
+        ("refs", "'[]'"),
+        ("path", "'/srv/other'"),
+        ("session_id", "'s3'"),
+        ("mtime", "'x'"),
+        ("checksum", "''"),
+    ],
+)
+def test_a_damaged_row_is_never_a_mark(
+    store: StateStore, path: str, column: str, value: str
+) -> None:
+    """It is named with the command that drops it, and nothing is marked or shown by it."""
+    store.digested([S1, S2], at=1)
+    store.mark([name(S1)], "filed", [UID], at=2)
+    assert len(store.rows()) == 2
+    execute(path, f"UPDATE sessions_seen SET {column} = {value} WHERE session_id = 's1'")
+    ref = "s3" if column == "session_id" else "s1"
+    told = f"row of codex:{ref} in sessions_seen is damaged.*sessions forget codex:{ref}"
+    again = evolve(S1, session_id=ref)
+    for call in (
+        store.rows,
+        lambda: store.mark([name(again)], "nothing", [], at=3),
+        lambda: store.digested([again], at=3),
+    ):
+        with pytest.raises(StoreError, match=told):
+            call()
+    store.mark([name(S2)], "nothing", [], at=3)
+    assert store.forget([("codex", ref)]) == [True]
+    assert list(store.rows()) == [name(S2)]
+
+
+def test_a_schema_that_is_not_text_is_one_error(store: StateStore, path: str) -> None:
+    """What SQLite says of it may not be text either; each byte of the schema may be the damaged one."""
+    store.digested([S1], at=1)
+    data = Path(path).read_bytes()
+    start = data.index(b"sessions_seensessions_seen")
+    faults = set()
+    for at in range(start - 8, start + 120):
+        Path(path).write_bytes(data[:at] + b"\x97" + data[at + 1 :])
+        try:
+            store.rows()
+        except StoreError as error:
+            assert path in str(error) and error.remedy
+            faults.add(error.fault)
+    assert "damaged" in faults
+
+
 def test_reading_and_forgetting_create_nothing(store: StateStore, tmp_path: Path) -> None:
     """A missing database reads as empty, forgets nothing, and is still missing afterwards."""
     assert {} == store.rows()
@@ -138,7 +192,9 @@ def test_one_undigested_session_refuses_all_marks(
 def test_a_row_without_a_digest_time_is_not_markable(store: StateStore, path: str) -> None:
     """A row alone does not make a session markable: it needs the time of a digest."""
     store.digested([S1, S2], at=5)
-    execute(path, "UPDATE sessions_seen SET digested_at = NULL WHERE session_id = 's2'")
+    execute(
+        path, "UPDATE sessions_seen SET digested_at = NULL, checksum = NULL WHERE session_id = 's2'"
+    )
     before = store.rows()
     with pytest.raises(NotDigested, match="codex:s2"):
         store.mark([name(S1), name(S2)], "filed", [], at=6)
@@ -147,7 +203,7 @@ def test_a_row_without_a_digest_time_is_not_markable(store: StateStore, path: st
 
 def test_marking_without_a_database_is_refused(store: StateStore) -> None:
     """With no database nothing was digested, so nothing can be marked."""
-    with pytest.raises(NotDigested, match="run sessions digest on it first"):
+    with pytest.raises(NotDigested, match="run agentfeedback sessions digest codex:s1 first"):
         store.mark([name(S1)], "filed", [], at=6)
     assert {} == store.rows()
 

@@ -17,7 +17,8 @@ from agentfeedback.foundation.errors import NewerStoreError, StoreError
 from agentfeedback.state.database import Database
 from agentfeedback_submissions.envelope import Normalised
 from agentfeedback_submissions.filters import Filters, Page
-from agentfeedback_submissions.row import SubmissionRow, new_row
+from agentfeedback_submissions.row import COLUMNS, SubmissionRow, new_row
+from agentfeedback_submissions.service import Service
 from agentfeedback_submissions.sqlite_store import SqliteSubmissions
 from agentfeedback_submissions.store import (
     Counts,
@@ -28,7 +29,7 @@ from agentfeedback_submissions.store import (
     Marked,
     SubmissionStore,
 )
-from tests.support.submission_store import Clock, SubmissionStoreContract, file
+from tests.support.submission_store import Clock, SubmissionStoreContract, file, rows
 
 
 class TestSqliteSubmissions(SubmissionStoreContract):
@@ -241,3 +242,67 @@ def test_a_broken_store_fails_the_contract(
     run(SqliteSubmissions, name, tmp_path / "sound")
     with pytest.raises((AssertionError, OSError, pytest.fail.Exception)):
         run(double, name, tmp_path / "broken")
+
+
+def changed(path: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = 1")
+        connection.execute(statement, values)
+
+
+@pytest.mark.parametrize("name", COLUMNS[1:])
+@pytest.mark.parametrize("value", ["other", 7, 1.5, b"x", None])
+def test_a_row_whose_column_changed_is_damaged(tmp_path: Path, name: str, value: object) -> None:
+    """Whatever column, whatever it became: the row is an error where it is asked for, left out and named in a page."""
+    path, told = tmp_path / "a.db", []
+    store = SqliteSubmissions(Database(str(path), "submissions"), warn=told.append)
+    file(store, key="before")
+    row = file(store, key="k", summary="s", machine="m", context={"a": "b"}).row
+    file(store, key="after")
+    if value is None and getattr(row, name) is None:
+        return
+    try:
+        changed(path, f"UPDATE submissions SET {name} = ? WHERE id = ?", value, row.id)
+    except sqlite3.Error:
+        return  # the database itself keeps such a value out
+    with pytest.raises(StoreError, match=f"report {row.id} .* is damaged; .*redact {row.id} --yes"):
+        store.get(row.id)
+    with pytest.raises(StoreError):
+        store.mark([row.id], Mark())
+    assert [each.id for each in rows(store)] == [1, 3]
+    assert len(told) == 1 and f"report {row.id} " in told[0] and "left out" in told[0]
+    tombstone = store.redact(row.id)
+    assert tombstone is not None and len(rows(store)) == 3
+
+
+def test_pages_of_damaged_rows_alone_end_no_list(tmp_path: Path) -> None:
+    """The cursor goes on behind them, in either direction."""
+    path, told = tmp_path / "a.db", []
+    store = SqliteSubmissions(Database(str(path), "submissions"), warn=told.append)
+    for number in range(6):
+        file(store, key=str(number))
+    changed(path, "UPDATE submissions SET summary = 'x' WHERE id IN (3, 4)")
+    service = Service(store)
+    for query, wanted in (([("after_id", "0")], [1, 2, 5, 6]), ([], [6, 5, 2, 1])):
+        seen: list[int] = []
+        while True:
+            body = service.list([("limit", "2"), *query]).body
+            seen += [each["id"] for each in body["submissions"]]
+            if not body["has_more"]:
+                break
+            name = "after_id" if query and query[0][0] == "after_id" else "before_id"
+            query = [(name, str(body[f"next_{name}"]))]
+        assert seen == wanted
+    assert b"".join(service.exported([])).count(b'"uid"') == 4
+
+
+def test_a_row_of_an_earlier_version_is_held_to_its_hash(tmp_path: Path) -> None:
+    """It has no checksum; its content has a hash."""
+    path = tmp_path / "a.db"
+    store = SqliteSubmissions(Database(str(path), "submissions"))
+    row = file(store, key="k", summary="s").row
+    changed(path, "UPDATE submissions SET checksum = NULL")
+    assert store.get(row.id) is not None
+    changed(path, "UPDATE submissions SET payload = '{\"a\":1}'")
+    with pytest.raises(StoreError, match="is damaged"):
+        store.get(row.id)

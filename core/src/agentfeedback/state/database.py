@@ -120,8 +120,11 @@ class Database:
     def _naming(self, failure: Callable[[str, str], StoreError]) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
-            found = failure(reason_of(error), _remedy(error))
+        except (sqlite3.Error, OSError, UnicodeError) as error:
+            # A damaged schema comes as a message that is no text.
+            odd = isinstance(error, UnicodeError)
+            reason = "its schema is damaged" if odd else reason_of(error)
+            found = failure(reason, START_AGAIN if odd else _remedy(error))
             found.fault = _fault(error)
             raise found from error
 
@@ -278,6 +281,8 @@ def _code(error: BaseException) -> int:
 
 def _fault(error: BaseException) -> str:
     """The word of a `StoreError` for an error of SQLite's or the system's."""
+    if isinstance(error, UnicodeError):
+        return "damaged"
     if isinstance(error, OSError):
         return "full" if error.errno in _NO_ROOM else "unwritable"
     return _FAULTS.get(_code(error), "")

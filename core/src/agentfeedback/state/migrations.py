@@ -85,4 +85,17 @@ MIGRATIONS: tuple[Step, ...] = (
     CREATE INDEX submissions_content ON submissions (content_hash);
     """,
     ),
+    # What tells a damaged row; a row that was written before has none.
+    Step(
+        "sessions",
+        """
+    ALTER TABLE sessions_seen ADD COLUMN checksum TEXT;
+    """,
+    ),
+    Step(
+        "submissions",
+        """
+    ALTER TABLE submissions ADD COLUMN checksum TEXT;
+    """,
+    ),
 )

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import fields
 
+from agentfeedback.state.checksum import checksum, is_sound
 from agentfeedback.state.migrations import MIGRATIONS, Step
 from agentfeedback.state.watermark import Digested, NotDigested, SessionRow, WatermarkStore, fits
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from agentfeedback.state.database import Database
     from agentfeedback.wire.records import Selection
 
@@ -25,7 +28,9 @@ __all__ = ["MIGRATIONS", "Digested", "NotDigested", "StateStore", "WatermarkStor
 #: What the messages of the database call what is kept here.
 WHAT = "session state"
 _COLUMNS = tuple(attribute.name for attribute in fields(SessionRow))
-_ROWS = f"SELECT {', '.join(_COLUMNS)} FROM sessions_seen"
+_ROWS = f"SELECT {', '.join(_COLUMNS)}, checksum FROM sessions_seen"
+_ROW = f"{_ROWS} WHERE harness = ? AND session_id = ?"
+_CHECKED = "UPDATE sessions_seen SET checksum = ? WHERE harness = ? AND session_id = ?"
 _DIGESTED = """
     INSERT INTO sessions_seen (harness, session_id, path, mtime, size, head, digested_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -98,7 +103,9 @@ class StateStore:
                 name = (_text(mark.harness), _text(mark.session_id), _text(mark.path))
                 # Some file systems hold times that no 64-bit count of nanoseconds reaches.
                 mtime = max(-_INT64, min(mark.mtime, _INT64))
+                self._found(connection, name[:2])  # a mark that is kept has to be sound
                 connection.execute(_DIGESTED, (*name, mtime, mark.size, mark.head, at))
+                _check(connection, name[:2])
 
     def mark(
         self, names: Sequence[tuple[str, str]], outcome: str, uids: Sequence[str], at: int
@@ -113,8 +120,10 @@ class StateStore:
         with self._database.writing() as connection:
             for harness, session_id in names:
                 name = (_text(harness), _text(session_id))
+                self._found(connection, name)
                 if connection.execute(_MARK, (at, outcome, refs, *name)).rowcount != 1:
                     raise NotDigested(harness, session_id)
+                _check(connection, name)
 
     def forget(self, names: Sequence[tuple[str, str]]) -> list[bool]:
         """Drop rows, in one transaction; the result says for each name whether it had one.
@@ -153,14 +162,36 @@ class StateStore:
         with self._database.writing() as connection:
             connection.execute(_SAVE, (text,))
 
-    def _row(self, values: Sequence[object]) -> SessionRow:
+    def _found(self, connection: Connection, name: tuple[str, str]) -> None:
+        """Raise StoreError where there is a row of this name, and it is damaged."""
+        found = connection.execute(_ROW, name).fetchone()
+        if found is not None:
+            self._row(found)
+
+    def _row(self, found: Sequence[object]) -> SessionRow:
+        *values, kept = found
         members: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
         refs = members.pop("refs")
         uids = [] if refs is None else _json(refs)
         row = SessionRow(**members, refs=tuple(uids)) if isinstance(uids, list) else None
-        if row is None or not fits(row):
-            raise self._database.failure("a row of sessions_seen is damaged")
+        if row is None or not fits(row) or not is_sound(values, kept):
+            ref = f"{values[0]}:{values[1]}"
+            named = ref.isprintable() and ref.isascii() and " " not in ref
+            raise self._database.failure(
+                f"the row of {ref} in sessions_seen is damaged"
+                if named
+                else "a row of sessions_seen is damaged",
+                f"run agentfeedback sessions forget {ref}, or agentfeedback doctor"
+                if named
+                else "run agentfeedback doctor, or move the file away to start again",
+            )
         return row
+
+
+def _check(connection: Connection, name: tuple[str, str]) -> None:
+    """Keep the checksum of a row as it is now."""
+    *values, _ = connection.execute(_ROW, name).fetchone()
+    connection.execute(_CHECKED, (checksum(values), *name))
 
 
 def _json(text: object) -> object:

@@ -136,7 +136,7 @@ class Service:
             yield from found.rows
             if not found.more:
                 return
-            after = found.rows[-1].id
+            after = found.cursor
 
     def import_(self, body: bytes, id: str = "", *, limit: int = IMPORT_LIMIT) -> ApiResponse:
         """`POST /import`: an export of at most `limit` bytes, taken whole or not at all."""
@@ -223,7 +223,7 @@ class Service:
         }
         if found.more:
             cursor = "next_after_id" if asked.page.ascending else "next_before_id"
-            shown[cursor] = rows[-1].id
+            shown[cursor] = found.cursor
         return ApiResponse(200, shown)
 
     def _stats(self, query: Query) -> ApiResponse:

@@ -10,7 +10,9 @@ from typing import Any
 
 from attrs import evolve
 
+from agentfeedback.state.checksum import checksum
 from agentfeedback.state.database import Database
+from agentfeedback_submissions.damage import damaged, is_whole, remains
 from agentfeedback_submissions.envelope import Normalised
 from agentfeedback_submissions.filters import Filters, Page
 from agentfeedback_submissions.row import (
@@ -35,7 +37,8 @@ from agentfeedback_submissions.store import (
     Recurring,
 )
 
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM submissions"
+_SELECT = f"SELECT {', '.join(COLUMNS)}, checksum FROM submissions"
+_CHECKED = "UPDATE submissions SET checksum = ? WHERE id = ?"
 _INSERT = f"INSERT INTO submissions ({', '.join(COLUMNS[1:])}) VALUES ({', '.join('?' * (len(COLUMNS) - 1))})"
 _BY_ID = f"{_SELECT} WHERE id = ?"
 _BY_UID = f"{_SELECT} WHERE uid = ?"
@@ -46,10 +49,7 @@ _SAME = (
 )
 _STAMP = ("processed_at", *MARK)
 _MARK = f"UPDATE submissions SET {', '.join(f'{name} = ?' for name in _STAMP)} WHERE id = ?"
-_REDACT = (
-    "UPDATE submissions SET payload = ?, summary = NULL, context = NULL, redacted_at = ?"
-    " WHERE id = ?"
-)
+_REPLACE = f"UPDATE submissions SET {', '.join(f'{name} = ?' for name in COLUMNS[1:])} WHERE id = ?"
 # The newest row is read by its id, so that its texts are looked up once for each hash that is shown.
 _RECURRING = """
     SELECT found.content_hash, found.many, found.first, found.last, newest.summary, newest.kind, newest.project
@@ -68,11 +68,22 @@ _BUCKETS = {
 
 
 class SqliteSubmissions:
-    """The submissions in one database; `now` gives unix microseconds. What only reads makes no database."""
+    """The submissions in one database; `now` gives unix microseconds. What only reads makes no database.
 
-    def __init__(self, database: Database, *, now: Callable[[], int] | None = None) -> None:
+    A row that is damaged is an error where it is the one that is asked for; a page leaves it out and
+    names it to `warn`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        now: Callable[[], int] | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
         self._database = database
         self._now = now or (lambda: time.time_ns() // 1000)
+        self._warn = warn
 
     def create(self, envelope: Normalised) -> Created:
         """Insert a submission, or find the one it repeats: lookup and insert in one transaction."""
@@ -112,11 +123,11 @@ class SqliteSubmissions:
             bounded, bounds = _where(filters, page)
             order = "ASC" if page.ascending else "DESC"
             query = f"{_SELECT}{bounded} ORDER BY id {order} LIMIT ?"
-            rows = [
-                SubmissionRow(*found)
-                for found in connection.execute(query, (*bounds, page.limit + 1))
-            ]
-        return FoundPage(rows[: page.limit], total, len(rows) > page.limit)
+            found = connection.execute(query, (*bounds, page.limit + 1)).fetchall()
+        rows = [row for each in found[: page.limit] if (row := self._sound(each)) is not None]
+        shown = found[: page.limit]
+        last = shown[-1][0] if shown else 0
+        return FoundPage(rows, total, len(found) > page.limit, last)
 
     def counts(
         self, filters: Filters, groups: Sequence[str] = (), bucket: str = "", top: int = 0
@@ -168,6 +179,7 @@ class SqliteSubmissions:
                 new = marked(row, mark.members, self._now()) if mark.processed else unmarked(row)
                 if _stamp(new) != _stamp(row):
                     connection.execute(_MARK, (*_stamp(new), id))
+                    _check(connection, new)
                     changed.append(id)
                 rows.append(new)
         return Marked(rows, changed, missing)
@@ -179,11 +191,18 @@ class SqliteSubmissions:
         with self._database.writing() as connection:
             # Otherwise what was deleted stays readable in the file's free pages.
             connection.execute("PRAGMA secure_delete = ON")
-            row = _one(connection, _BY_ID, id)
-            if row is None or row.redacted_at is not None:
+            found = connection.execute(_BY_ID, (id,)).fetchone()
+            if found is None:
+                return None
+            # A damaged row is redacted too: nobody could go on from it otherwise.
+            whole = is_whole(found)
+            row = SubmissionRow(*found[:-1]) if whole else remains(found, self._now())
+            if row.redacted_at is not None:
                 return row
             row = redacted(row, self._now())
-            connection.execute(_REDACT, (row.payload, row.redacted_at, id))
+            values = [getattr(row, name) for name in COLUMNS[1:]]
+            connection.execute(_REPLACE, (*values, id))
+            _check(connection, row)
             return row
 
     def insert_all(self, rows: Sequence[SubmissionRow]) -> Inserted:
@@ -207,6 +226,16 @@ class SqliteSubmissions:
                     conflicts.append(Conflict(position, keyed.id))
         return Inserted(inserted, skipped, conflicts)
 
+    def _sound(self, found: Sequence[Any]) -> SubmissionRow | None:
+        """The row of a page; None for a damaged one, which is named."""
+        if is_whole(found):
+            return SubmissionRow(*found[:-1])
+        error = damaged(found)
+        if self._warn is None:
+            raise error
+        self._warn(f"{error.problem} and left out; {error.remedy}")
+        return None
+
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
         """A connection that sees one state of the database throughout."""
@@ -218,14 +247,25 @@ class SqliteSubmissions:
 
 def _one(connection: sqlite3.Connection, query: str, *values: Any) -> SubmissionRow | None:
     found = connection.execute(query, values).fetchone()
-    return None if found is None else SubmissionRow(*found)
+    if found is None:
+        return None
+    if not is_whole(found):
+        raise damaged(found)
+    return SubmissionRow(*found[:-1])
 
 
 def _insert(connection: sqlite3.Connection, row: SubmissionRow) -> SubmissionRow:
     values = [getattr(row, name) for name in COLUMNS[1:]]
     id = connection.execute(_INSERT, values).lastrowid
     assert id is not None
-    return evolve(row, id=id)
+    row = evolve(row, id=id)
+    _check(connection, row)
+    return row
+
+
+def _check(connection: sqlite3.Connection, row: SubmissionRow) -> None:
+    """Keep the checksum of a row as it is now."""
+    connection.execute(_CHECKED, (checksum([getattr(row, name) for name in COLUMNS]), row.id))
 
 
 def _stamp(row: SubmissionRow) -> tuple[Any, ...]:

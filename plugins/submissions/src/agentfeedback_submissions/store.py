@@ -45,11 +45,20 @@ class Mark:
 
 @frozen(eq=False)
 class FoundPage:
-    """A page of rows, how many rows match in all, and whether `more` follow in its direction."""
+    """A page of rows, how many rows match in all, and whether `more` follow in its direction.
+
+    `last` is the id of its last row where that is left out of the rows, being damaged.
+    """
 
     rows: Sequence[SubmissionRow] = ()
     total: int = 0
     more: bool = False
+    last: int = 0
+
+    @property
+    def cursor(self) -> int:
+        """The id from which on the next page goes."""
+        return self.last or self.rows[-1].id
 
 
 @frozen

@@ -99,7 +99,8 @@ class SubmitContext:
     @cached_property
     def service(self) -> Service:
         """The API on the database of this machine."""
-        return Service(SqliteSubmissions(Database(self.paths.database, "submissions")))
+        database = Database(self.paths.database, "submissions")
+        return Service(SqliteSubmissions(database, warn=self.host.warn))
 
     def resolve(self, name: str, flag: str = "") -> ResolvedSetting:
         """A setting as it counts in this run."""
