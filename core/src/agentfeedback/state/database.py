@@ -121,7 +121,7 @@ class Database:
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeError) as error:
-            # A damaged schema comes as a message that is no text.
+            # A damaged schema comes as a message that cannot be decoded.
             odd = isinstance(error, UnicodeError)
             reason = "its schema is damaged" if odd else reason_of(error)
             found = failure(reason, START_AGAIN if odd else _remedy(error))
