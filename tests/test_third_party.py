@@ -125,11 +125,11 @@ def test_example_reader_imports_public_names_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("Aider", 'harness name "Aider": want words of a-z and 0-9 joined by dashes'),
-        ("2fast", "want words"),
-        ("a--b", "want words"),
-        ("../x", "want words"),
-        ("", "want words"),
+        ("Aider", '"Aider" is not a name: words of a-z and 0-9 joined by dashes'),
+        ("2fast", "is not a name"),
+        ("a--b", "is not a name"),
+        ("../x", "is not a name"),
+        ("", "is not a name"),
         ("a" * 41, "at most 40 characters"),
         ("codex", "codex has a reader of this project"),
         ("opencode", "opencode has a reader of this project"),

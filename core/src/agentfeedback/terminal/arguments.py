@@ -174,6 +174,12 @@ def no_names(line: Parsed, command: str) -> None:
         )
 
 
+def one_of(line: Parsed, first: str, second: str) -> None:
+    """Raise UsageError where two flags are given that exclude each other."""
+    if {first, second} <= line.given:
+        raise UsageError(f"--{first} and --{second} cannot be combined", "give one of them")
+
+
 def unknown_subcommand(
     program: str, group: str, word: str, commands: Iterable[Command]
 ) -> UsageError:

@@ -42,7 +42,7 @@ def script(
     """
     if shell not in SHELLS:
         raise UsageError(
-            f'no completion for shell "{shell}" (have {", ".join(SHELLS)})', "name one of them"
+            f'there is no completion for the shell "{shell}"', f"name one of {', '.join(SHELLS)}"
         )
     import shtab
 

@@ -32,7 +32,7 @@ def run(line: Parsed) -> int:
     (name,) = line.positionals
     if not scaffold.WORD.fullmatch(name) or len(name) > _LONGEST:
         raise UsageError(
-            f'harness name "{name}": want words of a-z and 0-9 joined by dashes, at most {_LONGEST} characters',
+            f'"{name}" is not a name: words of a-z and 0-9 joined by dashes, at most {_LONGEST} characters',
             "take the name of the agent's command, such as goose",
         )
     if (name in HARNESSES or name in ALIASES) and not line.anyway:

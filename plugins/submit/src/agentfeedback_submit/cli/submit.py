@@ -114,7 +114,7 @@ def _request(line: Parsed, host: Host) -> Request:
         for name in _SETTLED:
             if name in line.given:
                 raise UsageError(
-                    f"--{name} and --context-from are both given", "the session settles it"
+                    f"--{name} and --context-from cannot be combined", "the session settles it"
                 )
         wanted = context_from(
             host,
@@ -123,9 +123,8 @@ def _request(line: Parsed, host: Host) -> Request:
             allow_unknown=line.allow_unknown_project,
         )
     elif line.given & {"ordinal", "allow-unknown-project"}:
-        raise UsageError(
-            "--ordinal and --allow-unknown-project apply only with --context-from", "add it"
-        )
+        flag = "ordinal" if "ordinal" in line.given else "allow-unknown-project"
+        raise UsageError(f"--{flag} needs --context-from", "add it, or leave that out")
     return Request(
         kind,
         {name: getattr(line, name) for name in _MEMBERS if getattr(line, name)},

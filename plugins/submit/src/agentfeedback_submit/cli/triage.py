@@ -16,7 +16,7 @@ from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading import refs
 from agentfeedback.terminal import screen
-from agentfeedback.terminal.arguments import no_names
+from agentfeedback.terminal.arguments import no_names, one_of
 from agentfeedback.terminal.table import Column, table
 from agentfeedback_submissions import queries
 from agentfeedback_submissions.kinds import HIDDEN
@@ -205,8 +205,8 @@ def moment_of(flag: str, text: str) -> str:
 
 
 def _filters(line: Parsed) -> list[tuple[str, str]]:
-    if line.processed and line.unprocessed:
-        raise UsageError("--processed and --unprocessed are both given", "give one of them")
+    one_of(line, "processed", "unprocessed")
+    one_of(line, "before", "after")
     query = [
         (name, getattr(line, name)) for name in _FILTERS if name.replace("_", "-") in line.given
     ]

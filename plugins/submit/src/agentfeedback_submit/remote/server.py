@@ -35,7 +35,7 @@ class ServerSettings:
 def one_mode(*, local: bool, server: str) -> None:
     """Raises `UsageError` where a command line asks for both modes."""
     if local and server:
-        raise UsageError("--local and --server are both given", "give one of them")
+        raise UsageError("--local and --server cannot be combined", "give one of them")
 
 
 @frozen(eq=False)
