@@ -444,3 +444,57 @@ def test_the_commands_of_the_how_to_are_commands(checkout: Any, agentscm: Any) -
         program, *words = shlex.split(line.partition(" < ")[0])
         assert program == "agentscm"
         assert agentscm(*words, stdin=b"token").status != 2, line
+
+
+def test_the_reference_has_every_command_with_its_flags_and_members(
+    checkout: Any, agentscm: Any
+) -> None:
+    import re
+
+    from agentfeedback_change_capture.cli.commands import COMMANDS
+
+    page = (Path(__file__).parents[3] / "docs/reference/agentscm.md").read_text()
+    sections = dict(
+        re.findall(r"^## `agentscm (.*?)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    )
+    called = [command for command in COMMANDS if command.target]
+    assert list(sections) == [f"{each.name} {each.arguments}".strip() for each in called]
+    for command, body in zip(called, sections.values(), strict=True):
+        assert re.findall(r"^\| `--([^`]+)`", body, re.MULTILINE) == [
+            flag.name for flag in command.flags
+        ]
+    checkout.configure()
+    checkout.hub.away = "unavailable"
+    checkout.send("Stop")
+    for words in (
+        ("change-capture", "configure", "--root", checkout.root),
+        ("change-capture", "set-mode", "--root", checkout.root, "--mode", "metadata-only"),
+        ("change-capture", "status"),
+        ("change-capture", "inspect", "--spool", checkout.spool),
+        ("change-capture", "deferred", "--spool", checkout.spool),
+        ("change-capture", "quarantine", "--spool", checkout.spool),
+        ("change-capture", "compact", "--spool", checkout.spool),
+        (
+            "change-capture",
+            "export",
+            "--spool",
+            checkout.spool,
+            "--destination",
+            checkout.home / "a",
+        ),
+        ("change-capture", "capabilities"),
+        ("client", "status"),
+        ("change-capture", "unconfigure", "--root", checkout.root),
+        ("change-capture", "forget", "--root", checkout.root),
+        ("client", "remove", "--root", checkout.root),
+    ):
+        name = " ".join(str(word) for word in words).partition(" --")[0]
+        [told] = re.findall(r"^JSON: (.*?)\.$", sections[name], re.MULTILINE)
+        documented = re.findall(r"`([a-z_0-9]+)(?:\[\])?`", told)
+        printed = agentscm(*words, "--json").json
+        assert set(printed) <= set(documented), name
+        rows = [value for value in printed.values() if isinstance(value, list) and value]
+        if not name.endswith(
+            "inspect"
+        ):  # its lists have the members of `deferred` and `quarantine`
+            assert all(set(row) <= set(documented) for value in rows for row in value), name
