@@ -18,12 +18,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agentfeedback_web import serve
 from tests.support.machine import Machine
 from tests.support.uploads import Upload, sha256
 
 WAIT = 60.0
 #: How often the server is killed while sessions arrive.
-KILLS = int(os.environ.get("AGENTFEEDBACK_KILLS", "2"))
+KILLS = int(os.environ.get("AGENTFEEDBACK_KILLS", "1"))
 
 
 class Served:
@@ -147,10 +148,12 @@ def test_settings_that_cannot_be_used_are_named(
 
 def test_an_address_that_is_taken_is_named(machine: Machine) -> None:
     """Nothing is made, and no key is shown."""
-    with served(machine) as first:
-        second = machine.call("server", "serve", "--listen", urlsplit(first.url).netloc)
-        assert second.status == 1 and "cannot be listened on" in second.err and second.out == b""
-    assert os.path.isdir(machine.home)
+    with serve.listening("127.0.0.1", 0) as sock:
+        taken = f"127.0.0.1:{sock.getsockname()[1]}"
+        result = machine.call("server", "serve", "--listen", taken)
+    assert result.status == 1 and f"{taken} cannot be listened on" in result.err
+    assert result.out == b""
+    assert not (machine.home / ".local/share/agentfeedback/server").exists()
 
 
 def test_a_killed_server_keeps_what_it_acknowledged(machine: Machine) -> None:

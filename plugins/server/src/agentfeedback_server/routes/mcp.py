@@ -95,7 +95,7 @@ class Mcp:
             return await self._read(request)
 
     async def _read(self, request: Request) -> Response:
-        line = incoming(await bodies.read(request, LIMIT))
+        line = await to_thread.run_sync(incoming, await bodies.read(request, LIMIT))
         if line.message is None and line.refusal:
             return Response(line.refusal, 400, media_type=JSON)
         text = b"{}"
@@ -119,7 +119,7 @@ class Mcp:
         await self._manager.handle_request(
             {**request.scope, "headers": [*headers, length]}, receive, send
         )
-        return _response(sent)
+        return await to_thread.run_sync(_response, sent)
 
     async def _call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
         tool = TOOLS.get(params.name)
