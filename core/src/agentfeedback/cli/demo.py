@@ -55,6 +55,7 @@ def run(line: Parsed) -> int:
     _show("sessions digest --unprocessed", digest_text(digests))
     screen.write(
         "This was a sample. Your own sessions: agentfeedback sessions list\n"
+        "What went wrong in all of them: agentfeedback sessions report\n"
         "What to do with a digest: agentfeedback sessions mark -h\n"
     )
     return 0
