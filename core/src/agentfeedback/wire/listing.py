@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from attrs import define, field
 
@@ -20,17 +20,7 @@ State = Literal[
     "unsupported-format",
 ]
 #: The order in which `sessions status` prints states.
-STATES: tuple[State, ...] = (
-    "new",
-    "changed",
-    "processed",
-    "absent",
-    "disabled",
-    "denied",
-    "unknown-project",
-    "unreadable",
-    "unsupported-format",
-)
+STATES: tuple[State, ...] = get_args(State)
 
 
 @define(eq=False)
