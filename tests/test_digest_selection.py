@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import ROOT
 from tests.support.machine import Machine, call, failed, meta, prompt, typed
+
+#: Those of files; what OpenCode keeps is made of recipes.
+CORPORA = [
+    each
+    for each in sorted((ROOT / "corpus").glob("*/home"))
+    if not each.parent.name.startswith("opencode")
+]
 
 
 @pytest.fixture
@@ -128,3 +138,36 @@ def test_no_log_is_opened_for_marking(three: Machine, monkeypatch: pytest.Monkey
     three.sessions("digest", "--unprocessed")
     monkeypatch.setattr(examiner, "load", None)
     assert len(three.sessions("mark", "--digested", "--outcome", "nothing")["marked"]) == 3
+
+
+@pytest.mark.parametrize("corpus", CORPORA, ids=lambda each: each.parent.name)
+def test_detail_adds_and_changes_nothing_else(machine: Machine, corpus: Path) -> None:
+    """In every corpus: without what detail adds, a digest with it is the digest."""
+    shutil.copytree(corpus, machine.home, dirs_exist_ok=True)
+    words = ("digest", "--unprocessed", "--no-mark", "--allow-unknown-project")
+    plain = machine.sessions(*words)
+    detailed = machine.sessions(*words, "--detail")
+    added = 0
+    for session in detailed["sessions"]:
+        for event in session["events"]:
+            added += sum(event.pop(name, None) is not None for name in ("command", "tail"))
+    kept = {each["ref"]: each for each in plain["sessions"]}
+    same = [each for each in detailed["sessions"] if not each["truncated"]]
+    assert same and all(each == kept[each["ref"]] for each in same if each["ref"] in kept)
+    assert added
+
+
+def test_a_first_prompt_is_scrubbed_and_asked_about(machine: Machine) -> None:
+    """What a list shows at a terminal passes what a digest passes: the policy, and the scrubber."""
+    from agentfeedback.plugins.host import Host
+    from agentfeedback.sessions.engine import Engine
+
+    key = "ghp_" + "a1B2c3D4e5" * 4
+    machine.claude("s1", [prompt("u1", f"\n use {key} please\nmore"), prompt("u2", "second")])
+    machine.claude("s2", [prompt("u1", "hidden", cwd="/srv/secret")])
+    machine.claude("s3", [prompt("u1", "x" * (3 << 20))])
+    machine.config('[collect]\ndeny_paths = ["/srv/secret"]\n')
+    engine = Engine(machine.environ, host=Host(machine.environ))
+    refs = [each.ref for each in engine.listing(None, None, unprocessed=False).sessions]
+    assert len(refs) == 3
+    assert engine.first_prompts(refs) == {"claude-code:s1": "use [REDACTED:github_token] please"}

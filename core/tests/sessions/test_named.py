@@ -78,3 +78,15 @@ def test_the_session_named_is_one_that_begins_so_and_the_only_one(
     else:
         with pytest.raises(AmbiguousRef):
             whole(given, *ids)
+
+
+@given(st.sets(st.text("ab1-", min_size=1, max_size=14), min_size=1, max_size=12))
+def test_a_short_ref_names_its_session_and_no_other(ids: set[str]) -> None:
+    """Whatever ids there are, what is shown for one of them is taken for that one, with and without a span."""
+    names = Names([("codex", id) for id in ids], str)
+    for id in ids:
+        short = names.short(f"codex:{id}")
+        given = short.removeprefix("codex:")
+        assert id.startswith(given) and names.whole(Ref("codex", given, short)).id == id
+        assert names.short(f"codex:{id}#a#b") == f"{short}#a#b"
+    assert names.short("codex:none#x") == "codex:none#x" or "none" in ids

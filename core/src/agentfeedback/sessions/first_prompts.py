@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentfeedback.sessions.find import FoundStore
 
 #: Of how many sessions the prompt is read, and up to which size of a log in bytes.
-SHOWN, LARGEST = 30, 8 << 20
+SHOWN, LARGEST = 30, 2 << 20
 _BYTES = 160
 
 

@@ -102,7 +102,7 @@ class Names:
         What is not shorter by some characters, or names no session here, stays as it is.
         """
         harness, _, rest = ref.partition(":")
-        id, mark, span = rest.rpartition("#") if "#" in rest else (rest, "", "")
+        id, mark, span = rest.partition("#")  # an id has none, a span may
         ids = self._sorted(harness)
         place = bisect_left(ids, id)
         if place >= len(ids) or ids[place] != id:
