@@ -96,8 +96,8 @@ def test_arguments_the_sdk_would_change_are_seen_as_written(machine: Any) -> Non
     assert content[9] is None and '"key":"m"' in found[9]["result"]["content"][0]["text"]
     assert found[10]["error"]["message"] == "there is no tool nope"
     assert "total" in content[11]
-    # Of what is not JSON, or nested beyond all bounds, not even the id is known.
-    assert found[None]["error"]["code"] == -32700
+    # What has no id that can be read is for the log.
+    assert None not in found
 
 
 def test_a_second_client_at_once_is_fine(machine: Any) -> None:
@@ -143,12 +143,21 @@ def test_requests_the_sdk_drops_hold_up_no_end(machine: Any) -> None:
         b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":[]}',
         b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % (b"9" * 5000),
         b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+        b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
         call(7, "stats", b"{}"),
     )
     with machine.start() as process:
         out, err = process.communicate(b"\n".join((HANDSHAKE, *lines)) + b"\n", timeout=30)
-    answers = {each["id"]: each for each in map(json.loads, out.splitlines())}
-    assert (process.returncode, err) == (0, b"")
+    large = b'"id":' + b"9" * 5000
+    (refused,) = [line for line in out.splitlines() if large in line]
+    assert b'"code": -32600' in refused
+    others = [line for line in out.splitlines() if large not in line]
+    answers = {each["id"]: each for each in map(json.loads, others)}
+    assert process.returncode == 0
+    assert (
+        err
+        == b"agentfeedback mcp: a line without an id was not served: the line is not a request of JSON-RPC.\n"
+    )
     assert answers.keys() == {0, 6, "\ud800", 7}
     assert {id for id in answers if "error" in answers[id]} == {6, "\ud800"}
 

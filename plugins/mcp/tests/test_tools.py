@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.support.machine import meta, typed
+
 EVENT = "claude-code:s1#u-2"
 UID = "01a22c67-3499-7dba-a585-e5b41f2f9e22"
 READ_ONLY = {
@@ -353,3 +355,24 @@ def test_a_report_the_server_does_not_take_is_kept(machine: Any) -> None:
 
     machine.talk(story)
     assert len(list((machine.home / ".local/share/agentfeedback/spool").glob("*.json"))) == 1
+
+
+def test_a_near_miss_of_the_policy_stops_every_session_tool(machine: Any) -> None:
+    """An agent neither reads nor marks a session where a rule of the user's misses its name."""
+    machine.codex("s1", [meta(), typed()])
+    machine.call("sessions", "digest", "codex:s1")
+    machine.config("[colect]\ndisabled = true\n")
+
+    async def story(client: Any) -> None:
+        for name, given in (
+            ("sessions_list", {}),
+            ("sessions_digest", {"refs": ["codex:s1"]}),
+            ("sessions_mark", {"refs": ["codex:s1"], "outcome": "nothing"}),
+            ("sessions_mark", {"digested": True, "outcome": "nothing"}),
+        ):
+            told = await asked(client, name, wrong=True, **given)
+            assert told["error"] == "unavailable" and "colect" in told["message"]
+
+    machine.talk(story)
+    machine.config("")
+    assert machine.state("codex:s1") == ("new", "")

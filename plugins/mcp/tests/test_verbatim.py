@@ -57,16 +57,68 @@ def test_structured_content_leaves_as_it_is(value: Any, id: int) -> None:
 
 @given(st.binary() | TEXTS)
 def test_any_bytes_are_a_line(data: bytes) -> None:
-    """What is not a message of the protocol is dropped as the SDK drops it; what is not JSON is answered."""
+    """What is not a message of the protocol goes nowhere: it is answered by its id, or a problem for the log."""
     found = incoming(data)
-    assert found.request == found.cancelled == ""
-    try:
-        json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=int)
-    except ValueError:
-        assert found.message is None
-        assert not data.strip() or json.loads(found.refusal)["error"]["code"] == -32700
-    else:
-        assert (found.message, found.refusal) == (None, "")
+    assert found.request == found.cancelled == "" and found.message is None
+    assert bool(found.refusal) != bool(found.problem) or not data.removeprefix(BOM).strip()
+
+
+BOM = b"\xef\xbb\xbf"
+LINES = [
+    # What is not JSON, with the id that a scan finds.
+    (b'{"id":6,"method":"ping"', "6", -32700),
+    (b'{"jsonrpc":"2.0","method":"x","params":{"id":1,"v":NaN},"id":"a\\"b"}', '"a\\"b"', -32700),
+    (b'{"id":NaN,"id":7,"x":tru}', "7", -32700),
+    (b'{"id":%s,}' % (b"9" * 5000), "9" * 5000, -32700),
+    (b'{"jsonrpc":"2.0","id":5,"method":"x","params":%s}' % (b"[" * (1 << 21)), "5", -32700),
+    (BOM + b'{"id":6,', "6", -32700),
+    # JSON that is not a request.
+    (b'{"id":1}', "1", -32600),
+    (b'{"jsonrpc":"1.0","id":2,"method":"ping"}', "2", -32600),
+    (b'{"jsonrpc":"2.0","id":3,"method":5}', "3", -32600),
+    (b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % (b"9" * 5000), "9" * 5000, -32600),
+    (b"[]", "null", -32600),
+    (b'[{"id":1,"method":"ping","jsonrpc":"2.0"}]', "1", -32600),
+    # Nothing to answer to.
+    (b'{"id":1.5,"x":NaN}', None, 0),
+    (b'{"a":{"id":1},"x":NaN}', None, 0),
+    (b'["id",1,NaN]', None, 0),
+    (b'{"x":"%s","id":1,' % (b"y" * 65536), None, 0),
+    (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', None, 0),
+    (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', None, 0),
+    (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', None, 0),
+    (b"[1,[],{}]", None, 0),
+    (b"5", None, 0),
+    (b"hello", None, 0),
+]
+
+
+@pytest.mark.parametrize(("line", "id", "code"), LINES)
+def test_a_line_that_is_not_a_request_is_answered_where_it_has_an_id(
+    line: bytes, id: str | None, code: int
+) -> None:
+    """The id comes back as it was written; without one there is only a problem for the log."""
+    found = incoming(line)
+    assert found.message is None and found.request == ""
+    if id is None:
+        assert (found.refusal, bool(found.problem)) == ("", True)
+        return
+    assert found.problem == ""
+    assert f'"id":{id},"error":{{"code": {code},' in found.refusal
+
+
+def test_each_request_of_a_batch_is_refused() -> None:
+    """One answer for each that has an id."""
+    found = incoming(b'[{"id":1},5,{"id":"a"},{"id":null},{}]')
+    told = [json.loads(line) for line in found.refusal.splitlines()]
+    assert [(each["id"], each["error"]["code"]) for each in told] == [(1, -32600), ("a", -32600)]
+
+
+def test_a_byte_order_mark_before_a_line_is_dropped() -> None:
+    """The request is served."""
+    found = incoming(BOM + b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    assert (found.request, found.refusal, found.problem) == ("1", "", "")
+    assert found.message is not None
 
 
 @pytest.mark.parametrize(
@@ -88,12 +140,6 @@ def test_a_request_that_the_sdk_would_drop_is_refused(line: bytes, id: Any) -> N
     assert (found.message, found.request) == (None, "")
     told = json.loads(found.refusal)
     assert (told["id"], told["error"]["code"]) == (id, -32600)
-
-
-def test_an_id_of_any_length_is_no_trouble() -> None:
-    """What is larger than any number is not an id, and the line nobody's request."""
-    line = b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % (b"9" * 5000)
-    assert incoming(line).request == ""
 
 
 def test_cancelled_requests_are_told() -> None:

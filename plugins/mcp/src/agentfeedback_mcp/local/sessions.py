@@ -81,6 +81,8 @@ def _mark(call: Call) -> ApiResponse:
     if digested and given.get("uids"):
         raise invalid("out_of_range", "?uids", "uids are those filed from sessions named by refs")
     engine = _engine(call)
+    # Who wrote a rule that misses its name believes that nothing is collected: an agent goes no further.
+    engine.check_policy()
     if digested:
         return _shown(engine.mark_digested(given["outcome"]))
     try:

@@ -23,6 +23,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
 from agentfeedback.foundation.errors import AgentFeedbackError
+from agentfeedback.terminal import screen
 from agentfeedback_mcp.protocol.verbatim import incoming, outgoing
 
 _BLOCK = 1 << 16
@@ -89,6 +90,10 @@ class StdioTransport:
                     self._open.add(line.request)
                 if line.message is not None:
                     return line.message
+                if line.problem:
+                    screen.note(
+                        f"agentfeedback mcp: a line without an id was not served: {line.problem}."
+                    )
                 self._put(line.refusal)
             if self._ended:
                 self._answered()
