@@ -23,6 +23,8 @@ def postgres() -> Iterator[str]:
     except psycopg.OperationalError:
         pytest.skip(f"no PostgreSQL answers at {URL}; set {VARIABLE}")
     with connection:
+        # A test that failed may have left a connection open: then dropping fails, and does not wait.
+        connection.execute("SET lock_timeout = '20s'")
         connection.execute(f"CREATE SCHEMA {name}")
         try:
             yield f"{URL}?options=-csearch_path%3D{name}"

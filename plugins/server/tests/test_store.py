@@ -9,6 +9,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -24,7 +25,7 @@ from agentfeedback_submissions.filters import Filters, Page
 from agentfeedback_submissions.row import SubmissionRow
 from agentfeedback_submissions.store import Mark, SubmissionStore
 from agentfeedback_web.sql import Database
-from tests.support.databases import postgres
+from tests.support.databases import URL, postgres
 from tests.support.submission_store import ALL, Clock, SubmissionStoreContract, file, rows
 
 
@@ -179,6 +180,20 @@ class TestOnPostgres(OnServer):
 
     def nowhere(self, folder: Path) -> str:
         return "postgresql://nobody@127.0.0.1:1/none"
+
+    def test_connections_that_the_database_ended_are_made_again(
+        self, tmp_path: Path, clock: Clock
+    ) -> None:
+        """After a restart of the database a call or two fail, and nothing is lost; then all is as before."""
+        ours = self.make(tmp_path, clock)
+        file(ours, key="k")
+        with self.used[-1].reading() as connection:
+            pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        with psycopg.connect(URL, autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        with pytest.raises(StoreError):
+            file(ours, key="k")
+        assert file(ours, key="k").outcome == "duplicate"
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentfeedback_server.routes.ui import COOKIE, POLICY
+from agentfeedback_server.settings import Settings
 from tests.support.uploads import Upload
 
 from .conftest import Running, listening
@@ -103,6 +104,22 @@ def test_a_browser_is_signed_in_for_as_long_as_its_key_is_good(small: Running) -
     other.cookies.set(COOKIE, token)
     assert other.get("/ui/queue").url.path == "/ui/login"
     assert token not in small.log.getvalue() and key not in small.log.getvalue()
+
+
+def test_a_browser_with_the_key_of_the_environment(tmp_path: Any) -> None:
+    """It is signed in until the server has another one."""
+    key = "a-key-of-" + "the-environment"
+    url = f"sqlite:///{tmp_path}/s.db"
+    first = Running(Settings(url, str(tmp_path / "o"), key=key))
+    browser = first.with_key("")
+    browser.post("/ui/login", data={"key": key}, headers=ORIGIN)
+    assert browser.get("/ui/queue").url.path == "/ui/queue"
+    first.server.close()
+    second = Running(Settings(url, str(tmp_path / "o"), key=key + "-changed"))
+    other = second.with_key("")
+    other.cookies = browser.cookies
+    assert other.get("/ui/queue").url.path == "/ui/login"
+    second.server.close()
 
 
 def test_the_queue_is_searched_and_paged(small: Running, pages: Any) -> None:

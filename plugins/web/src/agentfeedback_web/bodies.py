@@ -51,14 +51,14 @@ async def read(request: Request, limit: int) -> bytes:
 
 
 @asynccontextmanager
-async def room(request: Request, limit: int) -> AsyncIterator[None]:
+async def room(request: Request, limit: int, *, large: bool = False) -> AsyncIterator[None]:
     """Wait for a turn where the body may be large; few are in memory at a time, so that many clients need no more.
 
-    Raises `HttpError`: 503 where the turn does not come.
+    `large` says that the work is, whatever the body. Raises `HttpError`: 503 where the turn does not come.
     """
     length = request.headers.get("content-length", "")
     expected = int(length) if length.isdecimal() else limit
-    if min(expected, limit) <= SMALL:
+    if not large and min(expected, limit) <= SMALL:
         yield
         return
     turns: anyio.Semaphore = request.scope["state"]["large_bodies"]

@@ -48,8 +48,10 @@ Work = Callable[[Tenant, Request, bytes], ApiResponse]
 def routes(tenants: Tenants) -> list[Route]:
     """The routes."""
 
-    def on(work: Work, limit: int = _NO_BODY, *, query: bool = False) -> Handler:
-        return partial(_answered, tenants, work, limit, query)
+    def on(
+        work: Work, limit: int = _NO_BODY, *, query: bool = False, large: bool = False
+    ) -> Handler:
+        return partial(_answered, tenants, work, limit, query, large)
 
     part_bytes = tenants.settings.limits.part_bytes
     return [
@@ -66,17 +68,17 @@ def routes(tenants: Tenants) -> list[Route]:
         route("/api/v1/sessions/policy", GET=on(partial(_policy, tenants))),
         route(UPLOADS, POST=on(_begin, _BEGIN_BODY)),
         route(f"{UPLOADS}/{{id}}/parts/{{number}}", PUT=on(_part, part_bytes)),
-        route(f"{UPLOADS}/{{id}}/complete", POST=on(_complete)),
+        route(f"{UPLOADS}/{{id}}/complete", POST=on(_complete, large=True)),
     ]
 
 
 async def _answered(
-    tenants: Tenants, work: Work, limit: int, query: bool, request: Request
+    tenants: Tenants, work: Work, limit: int, query: bool, large: bool, request: Request
 ) -> Response:
     tenant = _tenant(tenants, request)
     if not query:
         _no_parameters(request)
-    async with bodies.room(request, limit):
+    async with bodies.room(request, limit, large=large):
         body = await bodies.read(request, limit)
         return await to_thread.run_sync(_worked, work, tenant, request, body)
 
