@@ -61,9 +61,11 @@ class ObservedEvent:
             return
         namespace = Namespace(binding.hub, binding.repository, binding.worktree_id)
         recipe = self._managed()
+        # A session begins with a look at every claim; later hooks look at the newest.
+        thorough = self.event == "SessionStart"
         with (
             self._managed_lock(recipe),
-            Spool.open(binding.spool, namespace, run.by(LOCK_SECONDS)) as spool,
+            Spool.open(binding.spool, namespace, run.by(LOCK_SECONDS), thorough=thorough) as spool,
         ):
             outcome = self._keep(spool, claim, target, resolution.cause, recipe)
             self._warn_of(outcome)

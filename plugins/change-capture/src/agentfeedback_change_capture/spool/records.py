@@ -136,6 +136,15 @@ def is_complete(folder: str, name: str, data: bytes) -> bool:
         return False
 
 
+def unchecked(data: bytes) -> Any:
+    """Return a record's JSON as it is.
+
+    Raises:
+        MalformedRecord: It is not JSON of this program.
+    """
+    return _parsed(data)
+
+
 def is_any_record(data: bytes) -> bool:
     """Return whether bytes are a whole record or envelope of any kind."""
     try:

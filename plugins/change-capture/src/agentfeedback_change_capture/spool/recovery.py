@@ -92,14 +92,47 @@ class Recovery:
         """Complete the ledger, then claims, then receipts; then drop attempts that have finished."""
         self._ledger()
         for name in self._storage.newest(layout.OBSERVATIONS, self._most):
-            claim = self._storage.record(layout.OBSERVATIONS, name)
-            if claim is not None:
-                self._complete(claim)
+            if not self._is_published(layout.OBSERVATIONS, name):
+                claim = self._storage.record(layout.OBSERVATIONS, name)
+                if claim is not None:
+                    self._complete(claim)
         for name in self._storage.newest(layout.ACTIONS, self._most):
-            receipt = self._storage.record(layout.ACTIONS, name)
-            if receipt is not None:
-                self._publisher.publish(receipt["envelope"])
+            if not self._is_published(layout.ACTIONS, name):
+                receipt = self._storage.record(layout.ACTIONS, name)
+                if receipt is not None:
+                    self._publisher.publish(receipt["envelope"])
         self._attempts()
+
+    def _is_published(self, folder: str, name: str) -> bool:
+        """Return whether everything is there that a record announces, by names alone.
+
+        Nearly every record is complete, and reading one strictly takes most of a hook's time.
+        """
+        record = self._storage.glance(folder, name)
+        try:
+            if folder == layout.ACTIONS:
+                phases = [{name[33:-5]: record["receipt"]}]
+            else:
+                phases = [record[phase] for phase in ("pre", "post") if record[phase] is not None]
+            return all(
+                self._is_there(part, each)
+                for part in phases
+                for each in ("events", "start", "finish")
+            )
+        except (KeyError, TypeError, IndexError):
+            return False
+
+    def _is_there(self, part: dict[str, Any], each: str) -> bool:
+        said = part.get(each)
+        if not said:
+            return True
+        if each == "events":
+            return self._publisher.has(said[0]["event_id"].removeprefix("evt_"))
+        action_id = said["action_id"]
+        file = layout.receipt_name(identities.action_file(action_id), each)
+        return self._publisher.has(records.action_primary(each, action_id)) and (
+            self._storage.has(layout.ACTIONS, file) or self._index.action(action_id) is not None
+        )
 
     def _complete(self, claim: dict[str, Any]) -> None:
         for made in claimed_envelopes(claim, self._publisher.origin):

@@ -91,26 +91,17 @@ _NATIVE_STATE = members(
 )
 _RECIPE = nullable(members({"digest": HEX, "id": ID}))
 _PATH = text(longest=4096)
-_COMPACTED_EVENT = members({"event_id": EVENT_ID, "replay_digest": HEX})
-_COMPACTED_ACTION = members(
-    {
-        "action_id": ACTION_ID,
-        "finish": ACTION_FINISH,
-        "observation_scope": SCOPE,
-        "order": COUNT,
-        "start": nullable(ACTION_START),
-    }
-)
-_COMPACTED_CALL = members(
-    {
-        "closed": boolean,
-        "claim": each_of(lambda value, where: None),
-        "managed": boolean,
-        "occurrence_id": HEX,
-        "post_fingerprint": nullable(HEX),
-        "pre_fingerprint": nullable(HEX),
-    }
-)
+
+
+def a_list(value: object, where: str) -> str | None:
+    """Check that it is a list.
+
+    The index may have tens of thousands of entries, and every hook reads it: its sum says that they
+    are as they were written.
+    """
+    return None if isinstance(value, list) else f"{where} is not an array"
+
+
 _NAMES = array(text(longest=128))
 _CLEANUP = members(
     dict.fromkeys(("acks", "envelopes", "observations", "receipts", "sources"), _NAMES)
@@ -191,12 +182,12 @@ MUTABLE: dict[str, dict[str, Check]] = {
         "worktree_id": ID,
     },
     "compaction": {
-        "actions": array(_COMPACTED_ACTION),
+        "actions": a_list,
         "cleanup": _CLEANUP,
-        "events": array(_COMPACTED_EVENT),
-        "full": array(envelope),
+        "events": a_list,
+        "full": a_list,
         "high_order": COUNT,
-        "occurrences": array(_COMPACTED_CALL),
+        "occurrences": a_list,
     },
     "cursor": {"position": COUNT},
     "history": {

@@ -115,6 +115,13 @@ class Storage:
         except records.MalformedRecord as error:
             raise self.malformed(folder, name, str(error)) from error
 
+    def glance(self, folder: str, name: str) -> Any:
+        """Return a record as it is, unchecked; None for one that is not JSON of this program."""
+        try:
+            return records.unchecked(self.read(folder, name, self.largest(folder, name)))
+        except records.MalformedRecord:
+            return None
+
     def envelope(self, name: str) -> tuple[dict[str, Any], bytes]:
         """Return an envelope of the outbox and its bytes.
 
