@@ -288,6 +288,22 @@ def test_a_person_sees_the_first_deferred_sessions() -> None:
     assert "more" not in digest_text(run, Screen(80))
 
 
+def test_a_person_is_shown_the_next_step() -> None:
+    """Where to look closer, how to see what was run, and how to mark, if there is anything to mark."""
+    event = records.Event("c1", "codex:s1#c1", type="tool_call", tool="shell", status="error")
+    run = records.DigestRun("n", "1", [digest(events=[event])])
+    lines = digest_text(run, Screen(80)).splitlines()[-3:]
+    assert lines == [
+        "look closer: agentfeedback sessions show 'codex:s1#c1'",
+        "what was run, and how outputs end: add --detail",
+        "when you are through: agentfeedback sessions mark --digested --outcome nothing",
+    ]
+    assert "mark --digested" not in digest_text(run, Screen(80), marks=False)
+    event.command = "make"
+    detailed = records.DigestRun("n", "1", [digest(events=[event])])
+    assert "--detail" not in digest_text(detailed, Screen(80))
+
+
 def test_text_of_logs_cannot_reach_the_terminal_raw() -> None:
     """Whatever a log, a path or a plugin holds is one visible line."""
     evil = records.Event(EVIL, EVIL, type="tool_call", summary=EVIL, tool=EVIL, excerpt=EVIL)

@@ -31,15 +31,18 @@ def digest_text(
     run: records.DigestRun,
     screen: Screen | None = None,
     shorter: Callable[[str], str] = lambda ref: ref,
+    *,
+    marks: bool = True,
 ) -> str:
     """The digest as text, notice first; its errors go to standard error instead.
 
     A program gets every line whole. A person at a terminal gets what went wrong, wrapped, with
-    times as ages and refs as `shorter` makes them, and what to do next.
+    times as ages and refs as `shorter` makes them, and what to do next; `marks` says that a mark would
+    cover what is shown.
     """
     if screen is None or not screen.columns:
         return _text(_whole(run))
-    return "".join(f"{line}\n" for line in _View(screen, shorter).run(run))
+    return "".join(f"{line}\n" for line in _View(screen, shorter).run(run, marks=marks))
 
 
 def session_text(session: Mapping[str, Any], screen: Screen) -> str:
@@ -128,7 +131,7 @@ class _View:
         self._room = min(screen.columns, 120)
         self._shorter = shorter
 
-    def run(self, run: records.DigestRun) -> Iterator[str]:
+    def run(self, run: records.DigestRun, *, marks: bool) -> Iterator[str]:
         yield from self._styled(wrapped(run.notice, self._room), "dim")
         fine = []
         for session in run.sessions:
@@ -146,7 +149,7 @@ class _View:
             clean = f"nothing went wrong in {number(len(run.clean), 'more session')}"
             yield clean if fine else clean.replace(" more", "")
         yield from self._deferred(run.deferred)
-        yield from self._next(run)
+        yield from self._next(run, marks=marks)
 
     def session(self, session: Mapping[str, Any]) -> Iterator[str]:
         """One session: its name, its numbers, and each event with its own ref."""
@@ -215,7 +218,7 @@ class _View:
         if more := len(deferred) - _DEFERRED:
             yield from [f"  and {more:,} more"] if more > 0 else []
 
-    def _next(self, run: records.DigestRun) -> Iterator[str]:
+    def _next(self, run: records.DigestRun, *, marks: bool) -> Iterator[str]:
         if not run.sessions:
             return
         events = [event for session in run.sessions for event in session["events"]]
@@ -226,10 +229,13 @@ class _View:
 
             shown = quote(visible(self._shorter(failed)))
             yield f"look closer: agentfeedback sessions show {shown}"  # whole, so that it can be pasted
-        yield from wrapped(
-            "when you are through: agentfeedback sessions mark --digested --outcome nothing",
-            self._room,
-        )
+            if not any(event.get("command") for event in events):
+                yield "what was run, and how outputs end: add --detail"
+        if marks:
+            yield from wrapped(
+                "when you are through: agentfeedback sessions mark --digested --outcome nothing",
+                self._room,
+            )
 
 
 def has_problems(session: Mapping[str, Any]) -> bool:

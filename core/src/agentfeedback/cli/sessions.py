@@ -93,7 +93,8 @@ def run_digest(line: Parsed) -> int:
         from agentfeedback.cli.digest_text import digest_text
 
         here = screen.Screen.of(sys.stdout, os.environ)
-        return digest_text(run, here, engine.shorter() if here.columns else str)
+        shorter = engine.shorter() if here.columns else str
+        return digest_text(run, here, shorter, marks=options.mark)
 
     print_result(line, run, text)
     if not line.json:
