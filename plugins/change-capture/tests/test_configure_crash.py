@@ -102,7 +102,7 @@ def test_configure_told_that_a_call_failed(configuring: Configuring, number: int
     """It is an error that names a file, not a traceback; what was done before is harmless."""
     for at in configuring.points(13):
         configuring.reset()
-        suppressed = contextlib.suppress(AgentFeedbackError, OSError)
+        suppressed = contextlib.suppress(AgentFeedbackError)
         with faulty(configuring.modules, at, fail(number)), suppressed:
             configuring.checkout.configure()
         configuring.ends_well()

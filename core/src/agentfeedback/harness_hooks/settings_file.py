@@ -48,27 +48,23 @@ def read(path: str) -> HookFile:
     try:
         target = os.path.realpath(path)
         descriptor = open_regular(target)
+        try:
+            status = os.fstat(descriptor)
+            if not status.st_mode & stat.S_IWUSR:
+                raise left_alone(path, "it is read-only")
+            if status.st_uid != os.geteuid():
+                raise left_alone(path, "it belongs to another user")
+            data = read_all(descriptor, LARGEST)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         if (link := dangling(path)) is not None:
             raise left_alone(path, f"{link} is a link that leads nowhere") from None
         return HookFile(path, target)
-    except NotRegularError as error:
+    except (NotRegularError, TooLargeError) as error:
         raise left_alone(path, f"it is {error}") from None
     except OSError as error:
         raise left_alone(path, reason_of(error)) from error
-    try:
-        status = os.fstat(descriptor)
-        if not status.st_mode & stat.S_IWUSR:
-            raise left_alone(path, "it is read-only")
-        if status.st_uid != os.geteuid():
-            raise left_alone(path, "it belongs to another user")
-        data = read_all(descriptor, LARGEST)
-    except TooLargeError as error:
-        raise left_alone(path, f"it is {error}") from None
-    except OSError as error:
-        raise left_alone(path, reason_of(error)) from error
-    finally:
-        os.close(descriptor)
     bom = data.startswith(_BOM)
     try:
         text = data[len(_BOM) if bom else 0 :].decode()

@@ -56,25 +56,21 @@ def read(path: str, limit: int = LARGEST) -> bytes | None:
     """
     try:
         descriptor = open_regular(path)
+        try:
+            found = os.fstat(descriptor)
+            if found.st_uid != os.geteuid():
+                raise refused(path, "it belongs to another user")
+            if stat.S_IMODE(found.st_mode) & 0o077:
+                raise refused(path, "others may read or write it", f"run chmod 600 {path}")
+            return read_all(descriptor, limit)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         return None
-    except NotRegularError as error:
+    except (NotRegularError, TooLargeError) as error:
         raise refused(path, f"it is {error}") from None
     except OSError as error:
         raise refused(path, reason_of(error)) from error
-    try:
-        found = os.fstat(descriptor)
-        if found.st_uid != os.geteuid():
-            raise refused(path, "it belongs to another user")
-        if stat.S_IMODE(found.st_mode) & 0o077:
-            raise refused(path, "others may read or write it", f"run chmod 600 {path}")
-        return read_all(descriptor, limit)
-    except TooLargeError as error:
-        raise refused(path, f"it is {error}") from None
-    except OSError as error:
-        raise refused(path, reason_of(error)) from error
-    finally:
-        os.close(descriptor)
 
 
 def read_json(path: str, shape: Check) -> Any:
