@@ -220,6 +220,24 @@ def test_pruning_is_done_at_most_once_a_day(folder, tmp_path):
     assert [] == os.listdir(folder)
 
 
+def test_a_file_that_is_used_while_it_is_pruned_stays(folder, tmp_path, monkeypatch):
+    """Its age is looked at once more under its lock: a hook may have written it since it was listed."""
+    cache = str(tmp_path / "cache")
+    session_cache.update(str(folder), "s", add(1), soon())
+    path = folder / session_cache.file_name("s")
+    _aged(path, WEEK * 2)
+    waits = session_cache.FileLock.__enter__
+
+    def used(self):
+        found = waits(self)
+        _aged(path, 0)
+        return found
+
+    monkeypatch.setattr(session_cache.FileLock, "__enter__", used)
+    session_cache.prune(cache, soon())
+    assert path.exists()
+
+
 def test_a_clock_that_jumps_ahead_ages_nothing(folder, tmp_path, monkeypatch):
     """One pruning a week ahead removes nothing, nor does the next when the clock is right again; the days go on from there."""
     cache = str(tmp_path / "cache")

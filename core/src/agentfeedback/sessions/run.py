@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.reader import Home
 from agentfeedback.reading.refs import Ref
+from agentfeedback.reading.sqlite.sweep import sweep
 from agentfeedback.sessions.absent import state_without_file
 from agentfeedback.sessions.builtin import Builtin, check_policy
 from agentfeedback.sessions.examiner import ExaminedSession, Examiner, ReadSession, S
@@ -56,6 +58,8 @@ class Run:
         self.config = self.config_file.config
         #: The core's own hook implementations.
         self.builtin = Builtin(self.config, self.paths)
+        with suppress(OSError):  # what cannot be removed now waits for another run
+            sweep(self.paths.cache)
         host.start(self.builtin)
         gate = self.builtin.gate
         variables = {} if home is not None else dict(environ)  # they say nothing about DIR

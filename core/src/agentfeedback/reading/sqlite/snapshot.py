@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import shutil
 import sqlite3
 import stat
 import tempfile
@@ -21,9 +20,9 @@ from agentfeedback.foundation.errors import reason_of
 from agentfeedback.foundation.files import open_regular, write_all
 from agentfeedback.foundation.lock import FileLock
 from agentfeedback.reading.blocks import UnreadableLog
+from agentfeedback.reading.sqlite.sweep import FOLDER, LOCK, remove, sweep
 
 _BLOCK = 1 << 20
-_LOCK = ".lock"
 _TRIES = 20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -34,12 +33,12 @@ class SnapshotFolder:
     def __init__(self, cache: str) -> None:
         self._base = cache or os.path.join(tempfile.gettempdir(), f"agentfeedback-{os.getuid()}")
         self._shared = not cache
-        self._root = os.path.join(self._base, "snapshots")
+        self._root = os.path.join(self._base, FOLDER)
         self._path = ""
         self._copies = 0
         with suppress(OSError):  # what cannot be removed now waits for another run
             self._check()
-            _sweep(self._root)
+            sweep(self._base)
 
     def copy(self, files: list[tuple[str, str]]) -> Copy:
         """Copy files in this order under one new name plus their suffix: `(path, suffix)`.
@@ -68,7 +67,7 @@ class SnapshotFolder:
             with suppress(FileNotFoundError):
                 made = self._make()
                 path = os.path.join(self._root, secrets.token_hex(8))
-                lock = FileLock(path + _LOCK, 0)
+                lock = FileLock(path + LOCK, 0)
                 # A run that sweeps may hold it for a moment: then another name is taken.
                 with suppress(TimeoutError):
                     lock.acquire()
@@ -114,30 +113,10 @@ class Copy:
         weakref.finalize(self, _discard, os.getpid(), path, self.connections)
 
 
-def _sweep(root: str) -> None:
-    """Remove what killed runs left behind."""
-    with os.scandir(root) as found:
-        names = [entry.name for entry in found]
-    for name in names:
-        if name.endswith(_LOCK):
-            lock = FileLock(os.path.join(root, name), 0, create=False)
-            with suppress(TimeoutError, FileNotFoundError):
-                lock.acquire()
-                _remove(os.path.join(root, name.removesuffix(_LOCK)), lock)
-
-
-def _remove(path: str, lock: FileLock) -> None:
-    # The folder first: one without a lock file would be nobody's.
-    shutil.rmtree(path, ignore_errors=True)
-    with suppress(FileNotFoundError):
-        lock.remove()
-    lock.release()
-
-
 def _leave(owner: int, path: str, lock: FileLock, made: list[str]) -> None:
     if os.getpid() != owner:  # a fork: the parent still reads there
         return
-    _remove(path, lock)
+    remove(path, lock)
     for folder in made:
         with suppress(OSError):  # another run is still there
             os.rmdir(folder)
