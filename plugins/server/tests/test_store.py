@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -180,6 +181,39 @@ class TestOnPostgres(OnServer):
 
     def nowhere(self, folder: Path) -> str:
         return "postgresql://nobody@127.0.0.1:1/none"
+
+    def test_two_servers_take_turns(self, tmp_path: Path, clock: Clock) -> None:
+        """Of what both file at once there is one row, and ids appear in their order to who follows them."""
+        ours = self.make(tmp_path, clock)
+        self.used.append(opened(self.url))
+        theirs = SqlSubmissions(self.used[-1], ours._organisation, now=clock)
+        outcomes: list[str] = []
+        seen: list[int] = []
+        ended = threading.Event()
+
+        def follow() -> None:
+            last = False
+            while not last:
+                last = ended.is_set()
+                page = ours.page(ALL, Page(500, None, seen[-1] if seen else 0))
+                seen.extend(row.id for row in page.rows)
+
+        def work(store: Any) -> None:
+            for number in range(8):
+                outcomes.append(file(store, key=f"k{number}").outcome)
+                outcomes.append(file(store, summary=f"s{number}").outcome)
+
+        follower = threading.Thread(target=follow)
+        follower.start()
+        threads = [threading.Thread(target=work, args=(each,)) for each in (ours, theirs) * 2]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(60)
+        ended.set()
+        follower.join(60)
+        assert (outcomes.count("new"), outcomes.count("duplicate")) == (16, 48)
+        assert seen == [row.id for row in rows(ours)]
 
     def test_connections_that_the_database_ended_are_made_again(
         self, tmp_path: Path, clock: Clock
