@@ -51,6 +51,7 @@ class ReportTimeline(DetailedTimeline):
         self._commands: dict[int, str] = {}
         self._troubles: list[str] = []
         self._entered: set[str | int] = set()
+        self._minute = ""
 
     # -- what comes ----------------------------------------------------------------------------
 
@@ -62,9 +63,14 @@ class ReportTimeline(DetailedTimeline):
         model: str | None = None,
     ) -> None:
         super().entry(span, time, cwd, model)
-        if time is not None:
+        if time is None:
+            return
+        if isinstance(time, int):
+            self._entered.add(time)
+        elif time[:16] != self._minute or not time.endswith("Z"):
             # The minute is enough to say on which day: many entries share one.
-            self._entered.add(time if isinstance(time, int) else _minute(time))
+            self._minute = time[:16]
+            self._entered.add(_minute(time))
 
     def trouble(self, kind: TroubleKind, text: str, time: str | int | None = None) -> None:
         super().trouble(kind, text, time)
