@@ -164,6 +164,13 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Give hook files, configurations, lines of MCP clients, inbox and spool 100,000 broken inputs each (minutes)."""
+    install(session, "tests")
+    session.run("python", "tests/fuzz/run.py", *session.posargs)
+
+
+@nox.session(default=False)
 def api(session: nox.Session) -> None:
     """Ask the server everything that its OpenAPI document allows, and more; words go to `schemathesis run`."""
     install(session, "tests")
