@@ -73,7 +73,7 @@ WRONG: tuple[tuple[str, str], ...] = (
     ("forget", "name the sessions to forget"),
     ("list --home /nowhere/at/all", "--home /nowhere/at/all is not a directory"),
     ("list --home=", "--home is empty"),
-    # Of two faults the one checked first is told.
+    # Of two faults the one checked first is reported.
     ("list s1 --harness amp", "takes no names"),
     ("list --harness amp --since x", "there is no session reader"),
     ("digest codex:s1 --unprocessed --limit -1", "cannot be combined"),
@@ -292,7 +292,7 @@ def test_reading_creates_nothing(machine: Machine) -> None:
 
 
 def test_another_home_has_stores_and_state_apart(machine: Machine, tmp_path: Path) -> None:
-    """With `--home DIR` stores lie below DIR, variables are ignored, the policy is the caller's, the state its own."""
+    """With `--home DIR` stores are below DIR, variables are ignored, the policy is the caller's, the state its own."""
     machine.claude("mine", [prompt("u1")])
     other = Machine(tmp_path / "other")
     other.home.mkdir()
@@ -411,7 +411,7 @@ def test_closed_standard_streams_end_in_order(machine: Machine) -> None:
 
 
 def test_json_is_one_compact_line_of_raw_utf8(machine: Machine) -> None:
-    """JSON is one line without white space or escapes that UTF-8 needs not, members in the order of the specification."""
+    """JSON is one line without white space or escapes that UTF-8 needs not, members in the published order."""
     machine.claude("s1", [prompt("u1", "für <b> & 日本 \U0001f600", cwd="/srv/ü")])
     out = machine.call("sessions", "list", "--json").out
     assert out.endswith(b"}\n") and out.count(b"\n") == 1 and "/srv/ü".encode() in out
@@ -479,7 +479,7 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 @pytest.mark.parametrize("words", ["list", "list --json", "digest --unprocessed", "status --json"])
 def test_a_key_that_nobody_knows_is_warned_about(machine: Machine, words: str) -> None:
-    """Whoever reads sessions is told each key that has no effect, on standard error alone."""
+    """Whoever reads sessions sees each key that has no effect, on standard error alone."""
     machine.claude("s1", [prompt("u1")])
     machine.config("[collect]\ndeny_paths = ['/elsewhere']\n")
     silent = machine.call("sessions", *words.split())
@@ -505,7 +505,7 @@ def test_marking_and_forgetting_are_not_about_the_policy(machine: Machine) -> No
 
 
 def test_nothing_found_is_said(machine: Machine) -> None:
-    """Where there is no session a person is told so and where to ask; a program, or one who filtered, is not."""
+    """Where there is no session a person learns that and where to ask; a program, or one who filtered, is not."""
     hint = "agentfeedback sessions: no session found; agentfeedback doctor says where it looked\n"
     assert machine.call("sessions", "list").err == hint
     assert machine.call("sessions", "list", "--json").err == ""

@@ -104,7 +104,7 @@ class Scene:
 def killed_at_each_write(scene: Scene, *words: str) -> Iterator[bool]:
     """Run the command once per write, killed before it; yields whether it was done by then.
 
-    What lies on the disk after one write is what lies there before the next, and after the last one
+    What is on the disk after one write is what is there before the next, and after the last one
     the run ends: so these are all states there are. The tracer stops before and after each write.
     """
     for at in killing.points(2):

@@ -97,7 +97,7 @@ def one_error(machine: Machine, result: Result, *remedies: str) -> None:
 
 
 def files(machine: Machine) -> dict[str, bytes | int]:
-    """What lies in the data directory, the shared memory file of an open database left out."""
+    """What is in the data directory, the shared memory file of an open database left out."""
     return {
         path.name: path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else path.lstat().st_mode
         for path in sorted(machine.database.parent.iterdir())

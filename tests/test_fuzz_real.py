@@ -36,7 +36,7 @@ VALUES = [
     {},
     {"a": {}},
 ]
-#: Where the logs of each harness lie below the folder of real logs, and the member that alone makes a line an entry.
+#: Where the logs of each harness are below the folder of real logs, and the member that alone makes a line an entry.
 LOGS = {
     "claude-code": "claude-code/*/projects/*/*.jsonl",
     "codex": "codex/*/sessions/**/*.jsonl",

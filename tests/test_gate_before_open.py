@@ -110,7 +110,7 @@ def test_refused_by_a_gate_without_path_rules_reads_at_most_a_block_more(
 def test_repository_file_refuses_before_the_open(
     machine: Machine, traced: Run, tmp_path: Path
 ) -> None:
-    """A rollout whose directory lies in a repository that is switched off is refused by its first line alone."""
+    """A rollout whose directory is in a repository that is switched off is refused by its first line alone."""
     repository = tmp_path / "repository"
     (repository / ".git").mkdir(parents=True)
     (repository / ".git/HEAD").write_text("ref: refs/heads/main\n")

@@ -344,7 +344,7 @@ TIMES = {
 
 @pytest.mark.parametrize("written", TIMES)
 def test_times_are_rfc_3339_or_none(machine: Machine, written: str) -> None:
-    """A time with any offset and fraction is told in UTC; every other form is not a time, and never an error."""
+    """A time with any offset and fraction is shown in UTC; every other form is not a time, and never an error."""
     text = b'{"type":"user","uuid":"u1","cwd":"/p","timestamp":%s,"message":{"content":"hi"}}'
     machine.claude("s1", [text % written.encode()])
     assert listed(machine).get("start") == TIMES[written]

@@ -156,7 +156,7 @@ def test_denied_directory_is_denied_whatever_its_name(machine: Machine, director
     }
 
 
-# Where stores lie.
+# Where stores are.
 
 MOVED = {
     "absolute": ("{home}/moved", True),

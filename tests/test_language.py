@@ -12,10 +12,11 @@ from tests.conftest import ROOT
 _SUFFIXES = {".py", ".md", ".tmpl"}
 TEXTS = sorted(
     path
-    for folder in ("core/src", "readers", "plugins", "docs", "bench")
+    for folder in ("core", "readers", "plugins", "docs", "bench", "tests")
     for path in (ROOT / folder).rglob("*")
     if path.suffix in _SUFFIXES
     and not {"corpus", "goldens", "__pycache__", "sample"} & set(path.parts)
+    and path.name != "test_language.py"
 )
 #: Stilted forms, with what to write in their place.
 _PHRASES = {
@@ -42,6 +43,8 @@ _CITATIONS = [
     r"\((?:the )?specification\b",
     r"\b[Tt]he specification\b",
     r"`?sessions\.md`?",
+    r"\bdetails-\d",
+    r"\bsection \d+\b",
     r"\(?\b[DCK]\d{1,2}\b[,;)]",
     r"\bhouse\.md\b",
 ]

@@ -120,7 +120,7 @@ def test_hook_in_any_locale(machine: Machine) -> None:
 
 
 def test_interpreter_options_are_kept(machine: Machine) -> None:
-    """Started anew for its locale, the program gets the words and options it was started with."""
+    """Started again for its locale, the program gets the words and options it was started with."""
     argv = machine.argv("sessions", "digest", "--json", "claude-code:é")
     argv[1:1] = ["-W", "error", "-B"]
     done = subprocess.run(
@@ -146,7 +146,7 @@ def test_interpreter_options_are_kept(machine: Machine) -> None:
 )
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 def test_full_standard_error_changes_nothing_else(machine: Machine, words: tuple[str, ...]) -> None:
-    """Where nobody can be told, output and exit status are those of a run that told everything."""
+    """Where nobody reads them, output and exit status are those of a run that told everything."""
     machine.claude("s1", [prompt("u1")])
     machine.claude("a#b", [prompt("u1")])  # named on standard error
     told = machine.run(*words)

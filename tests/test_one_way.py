@@ -55,7 +55,7 @@ def test_a_session_is_read_with_its_facts_and_its_lines(engine: Engine, machine:
 
 
 def test_what_the_policy_refuses_is_not_read(machine: Machine, engine: Engine) -> None:
-    """Before the open nothing is seen; after the read the caller is told to throw away what it got."""
+    """Before the open nothing is seen; after the read the caller has to throw away what it got."""
     machine.codex("x3", [meta(), typed(), codex_line("turn_context", cwd="/srv/secret")])
     machine.config('[collect]\ndeny_paths = ["/srv/secret", "/srv/other"]\n')
     machine.codex("x4", [meta("/srv/other"), typed()])

@@ -23,7 +23,7 @@ from agentfeedback.wire.encode import plain
 from pytest_agentfeedback import laws
 from pytest_agentfeedback.recorder import Recorder, Recording
 
-#: By harness: the stores among the real logs, and where such a store lies in a home.
+#: By harness: the stores among the real logs, and where such a store is in a home.
 STORES = {
     "claude-code": ("claude-code/*/", ".claude"),
     "codex": ("codex/*/", ".codex"),

@@ -246,7 +246,7 @@ def test_times_the_cache_cannot_hold_are_read_each_time(
 
 
 def test_only_caches_leave_the_folder(filled: tuple[Machine, list[Path]]) -> None:
-    """What else lies in the cache's folder, which may be a link, is nobody's to remove; old caches go."""
+    """What else is in the cache's folder, which may be a link, is nobody's to remove; old caches go."""
     machine, paths = filled
     documents = machine.home / "documents"
     folder = machine.home / ".cache/agentfeedback/listing"

@@ -47,7 +47,7 @@ def test_appended_session_is_digested_from_the_mark(machine: Machine) -> None:
     (digest,) = digest_and_mark(machine)
     assert digest["from_offset"] == size
     assert spans(digest) == ["a1", "u3"]
-    assert digest["counts"]["tool_calls"] == 0  # the call was counted where it was told
+    assert digest["counts"]["tool_calls"] == 0  # the call was counted where it was reported
     assert machine.state(REF) == ("processed", "")
 
 

@@ -123,7 +123,7 @@ def ptrace(request: int, process: int, address: int, data: Any) -> int:
 def traced(
     run: Callable[[int], None], kill_at: int, *, calls: frozenset[int] = WRITING
 ) -> tuple[int, bytes, int]:
-    """Run until the `kill_at`-th stop at one of these calls: the wait status, what was told, the stops.
+    """Run until the `kill_at`-th stop at one of these calls: the wait status, what was reported, the stops.
 
     There is a stop before each such call and one after it. An `OSError` says that the system does
     not let a process trace its child.

@@ -184,7 +184,7 @@ def test_a_read_only_file_is_left_alone(machine):
 
 @pytest.mark.parametrize("links", [1, 2])
 def test_links_stay_links(machine, links):
-    """A file behind links is edited where it lies, the links stay, and it is not removed."""
+    """A file behind links is edited where it is, the links stay, and it is not removed."""
     real = machine.home / "dotfiles/settings.json"
     real.parent.mkdir()
     real.write_bytes(FOREIGN)
@@ -259,7 +259,7 @@ def test_dry_run_shows_the_change_and_makes_none(machine):
 
 
 def test_harness_variables_move_the_file(machine):
-    """An absolute directory in the harness's variable is where its file lies; any other value is ignored."""
+    """An absolute directory in the harness's variable is where its file is; any other value is ignored."""
     moved = {"CLAUDE_CONFIG_DIR": "claude-code", "CODEX_HOME": "codex", "COPILOT_HOME": "copilot"}
     for variable, harness in moved.items():
         target = machine.home / "moved" / harness
@@ -283,7 +283,7 @@ def test_a_wrong_command_line_is_status_two(machine, words):
 
 
 def test_installing_a_plugin_is_another_command(machine):
-    """Whoever names a reader here is told how a plugin is installed, in the same line."""
+    """Whoever names a reader here learns how a plugin is installed, in the same line."""
     for name, dist in (("gemini-cli", "gemini-cli"), ("opencode-v1", "opencode")):
         told = machine.call("install", name).err
         assert f'there are no hooks for the harness "{name}"' in told
@@ -299,7 +299,7 @@ def test_a_blocked_plugin_cannot_be_wired(machine):
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(machine):
-    """Where the new file does not fit, the old one stays and nothing lies beside it."""
+    """Where the new file does not fit, the old one stays and nothing is beside it."""
     path = machine.file("claude-code", FOREIGN)
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"

@@ -13,7 +13,7 @@ ODD_DIRECTORIES = ["", "rel", "./rel", "~", "~/x", "~root/x"]
 
 
 def test_the_defaults_lie_below_the_home() -> None:
-    """Without XDG variables every path lies at its place below `$HOME`."""
+    """Without XDG variables every path is at its place below `$HOME`."""
     paths = Paths.of({"HOME": "/h"})
     assert paths.home == paths.store_home == "/h"
     assert paths.config_file == "/h/.config/agentfeedback/config.toml"

@@ -143,7 +143,7 @@ def test_a_detector_that_overrides_nothing_finds_nothing() -> None:
 
 
 class Odd(Detector):
-    """A plugin's detector that does as it is told."""
+    """A plugin's detector that does as a test says."""
 
     name = "odd"
 

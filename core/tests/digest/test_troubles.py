@@ -73,7 +73,7 @@ def test_a_trouble_opens_no_entry_and_counts_nothing() -> None:
 
 
 def test_without_troubles_there_are_no_findings() -> None:
-    """The member is absent, and so it is where all troubles lie before the start."""
+    """The member is absent, and so it is where all troubles are before the start."""
     assert "findings" not in digest(["p"])[0]
     assert "findings" not in digest(["t", "p"], start=RECORD)[0]
 

@@ -225,7 +225,7 @@ def test_place_that_cannot_be_written_is_a_problem(
 
 
 def test_name_blocked_in_vain_is_a_warning(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name in AGENTFEEDBACK_BLOCK that nothing has is told, and is not a problem."""
+    """A name in AGENTFEEDBACK_BLOCK that nothing has is reported, and is not a problem."""
     monkeypatch.setenv("AGENTFEEDBACK_BLOCK", "submit,nosuch")
     assert doctor.report()["config"]["warnings"] == [
         "AGENTFEEDBACK_BLOCK names nosuch, which is not installed"
@@ -252,7 +252,7 @@ def test_unreadable_files_are_problems(doctor: Doctor) -> None:
     "text", ["[collect\n", "collect = 1\n", "[collect]\ndeny_paths = 1\n", "\0"]
 )
 def test_broken_configuration_is_a_problem_and_opens_nothing(doctor: Doctor, text: str) -> None:
-    """A configuration that cannot be read is a problem here, the rest is told, and no session is read."""
+    """A configuration that cannot be read is a problem here, the rest is reported, and no session is read."""
     doctor.configure(text)
     doctor.session("s1", {"type": "said", "cwd": "/srv/app"})
     report = doctor.report("--formats")
@@ -380,7 +380,7 @@ def test_failing_plugins_are_problems(doctor: Doctor, monkeypatch: pytest.Monkey
 
 
 def test_reader_that_raises_is_one_problem(doctor: Doctor) -> None:
-    """A reader that raises while stores are listed is named once, and the others are told."""
+    """A reader that raises while stores are listed is named once, and the others are reported."""
     failing = READER.replace("root = os.path", "raise OSError(home.path)\n        root = os.path")
     doctor.plugin("failing", failing.replace('"tiny"', '"failing"'), "agentfeedback.readers")
     report = doctor.report()
@@ -448,7 +448,7 @@ def test_refused_sessions_are_not_counted(doctor: Doctor, monkeypatch: pytest.Mo
 
 
 def test_reader_that_says_nothing_of_what_it_knows(doctor: Doctor) -> None:
-    """A reader without `known` is told as not described, and its sessions are not read; one that raises likewise."""
+    """A reader without `known` is reported as not described, and its sessions are not read; one that raises likewise."""
     plain = (
         READER.partition("    def known")[0]
         + "@hookimpl\ndef register_readers():\n    return [Tiny()]\n"

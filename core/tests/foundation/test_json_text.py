@@ -152,7 +152,7 @@ def test_hostile_text_is_refused_in_time() -> None:
 
 
 def test_what_is_no_object_has_no_members() -> None:
-    """A value that is not an object is told from an empty one."""
+    """A value that is not an object is distinguished from an empty one."""
     assert members(b"[1]") is None and members(b" {} ") == []
 
 

@@ -125,7 +125,7 @@ def test_a_directory_that_is_not_absolute_is_ignored(odd: str) -> None:
 
 
 def test_the_root_directory_is_judged_like_any_other() -> None:
-    """`/` lies in a root entry only."""
+    """`/` is in a root entry only."""
     assert before(gate(deny=["/"]), "/") == DENY
     assert before(gate(deny=["/a"]), "/") is None
     assert before(gate(opt_in=["/a"]), "/") == OPT_IN
@@ -152,7 +152,7 @@ def test_links_above_a_directory_that_is_gone_are_seen_through(tmp_path: Path) -
 
 
 def test_a_link_out_of_an_opted_in_folder_leads_out(tmp_path: Path) -> None:
-    """Where a directory really lies decides whether it is opted in, also below the link."""
+    """Where a directory really is decides whether it is opted in, also below the link."""
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
@@ -293,7 +293,7 @@ def test_repository_entries_reach_what_they_name(tmp_path: Path) -> None:
 
 
 def test_a_directory_reached_through_a_link_obeys_both_repositories(tmp_path: Path) -> None:
-    """The repository it is named in and the one it lies in may both narrow."""
+    """The repository it is named in and the one it is in may both narrow."""
     off = repository(tmp_path / "off", OFF)
     plain = repository(tmp_path / "plain")
     (off / "sub").mkdir()
@@ -330,7 +330,7 @@ def test_a_directory_the_user_refuses_is_not_looked_into(
 def test_directories_are_looked_at_once_a_gate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Many sessions of few directories cost few looks at the disk, and a new gate looks anew."""
+    """Many sessions of few directories cost few looks at the disk, and a new gate looks again."""
     root = repository(tmp_path / "r")
     looked: list[str] = []
     real = os.path.realpath
@@ -366,7 +366,7 @@ def test_case_is_folded_when_asked(tmp_path: Path) -> None:
 
 
 def test_a_linked_home_is_seen_through(tmp_path: Path) -> None:
-    """`~` matches a home by its link and by where it lies, in every home given."""
+    """`~` matches a home by its link and by where it is, in every home given."""
     (tmp_path / "volume" / "u" / "x").mkdir(parents=True)
     (tmp_path / "home").symlink_to("volume")
     homes = (str(tmp_path / "home" / "u"), str(tmp_path / "copy"))

@@ -68,7 +68,7 @@ def verdict(
 def test_the_first_rule_that_hits_decides(
     *, disabled: bool, denied: bool, opted: bool, repo_disabled: bool, repo_denied: bool
 ) -> None:
-    """The whole truth table of section 11: disabled, deny, opt-in, repository disabled, repository deny."""
+    """The whole truth table: disabled, deny, opt-in, repository disabled, repository deny."""
     rules = policy(
         disabled=disabled,
         deny=["/w/p"] if denied else ["/elsewhere"],
@@ -159,7 +159,7 @@ def test_deny_entries_match_as_written_and_resolved(entry: str, directory: str) 
 @pytest.mark.parametrize("entry", ["/link", "/data"])
 @pytest.mark.parametrize("directory", ["/link/x", "/data/x", "/alias/x"])
 def test_opt_in_entries_match_the_resolved_directory(entry: str, directory: str) -> None:
-    """A directory is opted in by where it really lies, by any name of the entry."""
+    """A directory is opted in by where it really is, by any name of the entry."""
     assert verdict(policy(opt_in_only=True, opt_in=[entry]), directory) is None
 
 
@@ -437,7 +437,7 @@ def test_within_is_an_order_over_components(one: str, two: str, three: str) -> N
 
 @given(paths, paths)
 def test_folding_only_makes_more_paths_equal(one: str, two: str) -> None:
-    """What lies within an entry does so without case as well, and a folded path folds to itself."""
+    """What is within an entry does so without case as well, and a folded path folds to itself."""
     assert not within(one, two) or within(folded(one), folded(two))
     assert folded(folded(one)) == folded(one)
 

@@ -1,4 +1,4 @@
-"""Format drift is told by names and counts; nothing else of a log gets into the report."""
+"""Format drift is reported by names and counts; nothing else of a log gets into the report."""
 
 from __future__ import annotations
 

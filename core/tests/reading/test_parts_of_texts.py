@@ -1,4 +1,4 @@
-"""The first lines and the last one of a text are told without decoding the text, or not at all, and never wrongly."""
+"""The first lines and the last one of a text are reported without decoding the text, or not at all, and never wrongly."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _written(draw: st.DrawFn) -> tuple[str, bytes]:
 @settings(max_examples=200, deadline=None)
 @given(_written(), st.sampled_from(["", "\\" * 4094, "x" * 5000, "x" * 5000 + "\n"]))
 def test_the_last_line_is_that_of_the_whole_text(case: tuple[str, bytes], before: str) -> None:
-    """However a text is written and whatever is before it, what is told is its last line."""
+    """However a text is written and whatever is before it, what is reported is its last line."""
     text, written = before + case[0], json.dumps(before).encode()[:-1] + case[1][1:]
     told = last_line(_member(written))
     assert told is None or ("\n" in text and told == text.rpartition("\n")[2])
@@ -53,7 +53,7 @@ def test_the_last_line_is_that_of_the_whole_text(case: tuple[str, bytes], before
 
 @pytest.mark.parametrize("text", ["a\nb", "\n", "x" * 9000 + '\nthe \\ "last" é', "a\\\nb"])
 def test_the_last_line_is_told(text: str) -> None:
-    """What is written as usual is told, however long the text is."""
+    """What is written as usual is reported, however long the text is."""
     assert last_line(_member(json.dumps(text).encode())) == text.rpartition("\n")[2]
 
 
@@ -68,7 +68,7 @@ def test_no_last_line_is_told_where_there_is_none(written: bytes) -> None:
 @settings(max_examples=300, deadline=None)
 @given(_written())
 def test_lines_above_are_those_of_the_whole_text(case: tuple[str, bytes]) -> None:
-    """However a text is written, what is told is what the decoded text has above the line."""
+    """However a text is written, what is reported is what the decoded text has above the line."""
     text, written = case
     told = lines_above(_member(written), "Output:")
     assert told is None or told == _above(text)
@@ -76,7 +76,7 @@ def test_lines_above_are_those_of_the_whole_text(case: tuple[str, bytes]) -> Non
 
 @pytest.mark.parametrize("text", ["a\nOutput:\nb", "\nOutput:\n", 'q"\\\nOutput:\n' + "x" * 9000])
 def test_lines_above_are_told(text: str) -> None:
-    """What is written as usual is told, whatever is below."""
+    """What is written as usual is reported, whatever is below."""
     assert lines_above(_member(json.dumps(text).encode()), "Output:") == _above(text) is not None
 
 

@@ -85,7 +85,7 @@ def test_an_entry_without_a_span_ends_a_rewrite() -> None:
 
 
 def interrupts_of_prompts(story: list[tuple[Any, ...]]) -> bool:
-    """Whether an entry of the story is told more than one kind: no reader does that."""
+    """Whether an entry of the story is reported as more than one kind: no reader does that."""
     kinds = [verb for verb, *_ in story if verb in ("prompt", "interrupt", "entry", "rewrite")]
     return any(
         before in ("prompt", "interrupt") and now in ("prompt", "interrupt")

@@ -36,7 +36,7 @@ def test_a_prompt_without_a_word_counts_and_a_blank_text_does_not(
     ("before", "then"), [("denied", "interrupted"), ("error", "interrupted"), ("ok", "error")]
 )
 def test_a_status_that_changes_later_keeps_the_excerpt(start: int, before: str, then: str) -> None:
-    """The text of a result is at hand for the later status, also where the result lies before the start."""
+    """The text of a result is at hand for the later status, also where the result is before the start."""
     sink = timeline(start)
     sink.offset = 100
     sink.entry("u1")

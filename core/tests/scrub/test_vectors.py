@@ -43,5 +43,5 @@ MISSES = [(TABLES[name], _fill(text)) for name in TABLES for text in VECTORS[f"{
 
 @pytest.mark.parametrize(("table", "given"), MISSES, ids=range(len(MISSES)))
 def test_known_misses_stay_known(table: Table, given: str) -> None:
-    """Limits of the specification: a change here is a change of what is promised."""
+    """Limits that are promised: a change here is a change of what is promised."""
     assert parts.PW in Scrubber(table).text(given)

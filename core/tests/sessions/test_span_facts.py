@@ -29,7 +29,7 @@ from agentfeedback.sessions.span_facts import SpanFacts, finding_key
     ],
 )
 def test_vectors(parts: tuple[str, str, str, int], digest: str) -> None:
-    """The vectors of the specification, the older name of a harness among them."""
+    """The published vectors, the older name of a harness among them."""
     assert finding_key(*parts) == f"session-scan-{digest}"
 
 

@@ -1,4 +1,4 @@
-"""The database as a file: how it is made, where it lies, how an older one is taken forward."""
+"""The database as a file: how it is made, where it is, how an older one is taken forward."""
 
 from __future__ import annotations
 

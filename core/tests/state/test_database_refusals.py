@@ -124,7 +124,7 @@ def test_a_newer_database_is_refused_and_untouched(path: str) -> None:
 
 
 def test_a_newer_write_ahead_log_is_refused_and_untouched(path: str) -> None:
-    """A higher version that still lies in the write-ahead log is seen there and left there."""
+    """A higher version that still is in the write-ahead log is seen there and left there."""
     StateStore(path).digested([S1], at=5)
     unfinished(path, "UPDATE schema_version SET version = 99")
     before = beside(path)
@@ -183,7 +183,7 @@ def test_what_is_no_regular_file_is_refused(path: str, make: Callable[[str], Non
 
 
 def test_a_file_in_place_of_a_folder_is_one_error(tmp_path: Path) -> None:
-    """Where a folder is needed and a file lies, writing is an error and reading finds nothing."""
+    """Where a folder is needed and a file is, writing is an error and reading finds nothing."""
     blocker = tmp_path / "data"
     blocker.write_text("mine")
     store = StateStore(str(blocker / "x" / "agentfeedback.db"))

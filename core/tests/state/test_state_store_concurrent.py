@@ -1,4 +1,4 @@
-"""Many processes at once: the store stays serialisable, and nobody is told that it is locked."""
+"""Many processes at once: the store stays serialisable, and nobody sees that it is locked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_processes_that_create_the_database_at_once_all_succeed(tmp_path: Path) 
 
 
 def test_processes_that_write_at_once_are_serialisable(tmp_path: Path) -> None:
-    """Every state that can be read lies between two whole calls of some process, and none fails."""
+    """Every state that can be read is between two whole calls of some process, and none fails."""
     path = str(tmp_path / "state.db")
     StateStore(path).digested([digest(A, 0), digest(B, 0)], at=0)
 
@@ -78,7 +78,7 @@ def test_processes_that_write_at_once_are_serialisable(tmp_path: Path) -> None:
 
 
 def test_a_row_is_forgotten_by_one_process_alone(tmp_path: Path) -> None:
-    """Of many processes that drop the same rows, exactly one is told that each row was there."""
+    """Of many processes that drop the same rows, exactly one learns that each row was there."""
     path = str(tmp_path / "state.db")
     names = [("codex", str(number)) for number in range(30)]
     StateStore(path).digested([digest(name, 1) for name in names], at=1)

@@ -159,7 +159,7 @@ def tracing() -> None:
 
 
 def test_a_trace_kills_before_and_after_a_write(tracing: None) -> None:
-    """The first stop at a write lies before it, the second after it: so the trace proves something."""
+    """The first stop at a write is before it, the second after it: so the trace proves something."""
 
     def run(tell: int) -> None:
         os.write(tell, b".")

@@ -66,7 +66,7 @@ def test_only_the_marked_watermark_decides() -> None:
 def test_a_marked_size_between_two_records_is_rotated(
     size: int, boundaries: set[int], expected: LogStatus
 ) -> None:
-    """In a row store a marked size inside the log must lie between two records, else rows went."""
+    """In a row store a marked size inside the log must be between two records, else rows went."""
     assert expected == compare(MARKED, size, "aa", boundaries.__contains__)
 
 

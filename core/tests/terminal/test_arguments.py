@@ -1,4 +1,4 @@
-"""The flag parser keeps the rules of details 3.1, and the help teaches them."""
+"""The flag parser keeps the rules that the help teaches."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def home_of(line: Parsed) -> str | None:
-    """The absolute path of the DIR given, None when none was; raises `UsageError` when it is not a directory."""
+    """The absolute path of `--home DIR`, None without that flag; raises `UsageError` when it is not a directory."""
     if "home" not in line.given:
         return None
     remedy = "name the directory that holds the stores"

@@ -60,7 +60,7 @@ def not_negative(limit: int) -> None:
 
 
 def tell_stores(stores: Iterable[records.Store], *, asked: bool) -> None:
-    """Name stores that cannot be listed and sessions that are not; one that is not there only where it was `asked` for."""
+    """Name stores and sessions that cannot be listed; a missing store only where it was `asked` for."""
     for store in stores:
         if store.state != "present" and (store.state != "absent" or asked):
             note(f"{store.harness} session store {store.location} is {store.state}")

@@ -113,7 +113,7 @@ def _error_line(error: records.DigestError) -> str:
 
 
 def _counted(states: Mapping[str, int]) -> str:
-    """How many sessions are in each state, in brackets; nothing where there are none."""
+    """How many sessions are in each state, in brackets; empty when there are no sessions."""
     numbers = [f"{number} {state}" for state, number in sorted(states.items())]
     return f" ({', '.join(numbers)})" if numbers else ""
 

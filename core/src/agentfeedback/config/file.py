@@ -85,7 +85,7 @@ def _fitted(path: str, tables: dict[str, Any]) -> Config:
 
 
 def _problem(key: Key, tables: dict[str, Any]) -> str:
-    """What is wrong with the value of a key that has the right type; an empty text is one that is not set."""
+    """What is wrong with the value of a key that has the right type; an empty string counts as not set."""
     value = (tables.get(key.table, {}) if key.table else tables).get(key.short)
     return key.wrong(value) if key.editable and value not in (None, "") else ""
 

@@ -50,7 +50,7 @@ class _Mark:
 
 
 def installed(text: str, installer: Installer, commands: Mapping[str, str], owns: Owns) -> str:
-    """Return the text with one entry of one's own for each event of `commands`; the same text where nothing is to do.
+    """Return the text with one entry of ours for each event of `commands`; unchanged where that is so already.
 
     Raises `NotEditable` for what is not strict JSON of the shape of a hook file.
     """

@@ -16,7 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class HookFile:
-    """A hook file as it was read; `text` is None where there is none.
+    """A hook file as it was read; `text` is None where the file does not exist.
 
     `path` is the path as the harness knows it, `target` the file itself, behind any link.
     """

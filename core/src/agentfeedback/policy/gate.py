@@ -90,7 +90,7 @@ class CollectGate:
         return [self._rules_of(root) for root in roots if root is not None]
 
     def in_force(self, directory: str) -> list[RepositoryRules]:
-        """The rules of `repositories`; none where the user's own rules refuse the directory, which is not looked into then."""
+        """`repositories`, or no rules where the user's own already refuse the directory: it is not looked into then."""
         if not absolute(directory) or self._policy.check(directory, self._resolve(directory)):
             return []
         return self.repositories(directory)

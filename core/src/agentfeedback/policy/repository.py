@@ -55,7 +55,7 @@ def repository_rules(root: str) -> RepositoryRules:
 
 
 def _unknown(root: str, tables: dict[str, Any]) -> Iterator[str]:
-    """Warnings of what nobody knows in the file. Raises `ValueError` for what cannot be followed."""
+    """Warnings about unknown keys of the file. Raises `ValueError` for what cannot be followed."""
     for name, table in tables.items():
         if name not in _KEYS:
             _not_near(name, [*_KEYS, *_NAMES])

@@ -154,7 +154,7 @@ class Policy:
 
     @property
     def whole(self) -> Verdict | None:
-        """The refusal of every directory there is, known without asking about one; None when some may be read."""
+        """The verdict of rules that refuse every directory, whichever it is; None when some may be read."""
         if self.disabled:
             return Verdict("disabled", "disabled")
         if any(map(_is_root, self._deny)):

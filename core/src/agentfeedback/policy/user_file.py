@@ -1,4 +1,4 @@
-"""What of the user's configuration file is not followed: near misses of `[collect]`, which refuse, and unknown keys.
+"""Keys of the user's configuration file that are not followed: near misses of `[collect]`, which refuse, and unknown ones.
 
 Whoever wrote a line that was meant for `[collect]` believes that sessions are left alone, so no
 session is read until it is corrected. Pure, but for entries with a `*`, which are looked for.
@@ -149,7 +149,7 @@ def near(name: str, words: Iterable[str]) -> str:
 
 
 def unknown_keys(tables: Mapping[str, Any]) -> list[str]:
-    """What else nobody knows in the file; it has no effect."""
+    """The other unknown keys of the file, which have no effect."""
     found = []
     for name, value in tables.items():
         if name in TOP or name == "collect":

@@ -1,4 +1,4 @@
-"""A log: complete lines with exact byte offsets, the hash of the first line, and what was no record.
+"""A log: complete lines with exact byte offsets, the hash of the first line, and lines that were not a record.
 
 Only a line with its newline counts. Lines end at byte 0x0A and nowhere
 else. Memory is one block and one line of at most `LONGEST_LINE` bytes, whatever the file's size; a

@@ -1,4 +1,4 @@
-"""Refs: `<harness>:<session id>`, with `#<span>` for an entry, and times given as `--since` (3.4). Pure."""
+"""Refs: `<harness>:<session id>`, with `#<span>` for an entry, and times given as `--since`. Pure."""
 
 from __future__ import annotations
 

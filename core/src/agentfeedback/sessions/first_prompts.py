@@ -32,7 +32,7 @@ class _First(Tally):
 def first_prompts(
     refs: Iterable[str], stores: Iterable[FoundStore], examiner: Examiner, scrubber: Scrubber
 ) -> dict[str, str]:
-    """By ref the first line of what was typed first, scrubbed and cut; what is refused or large has none."""
+    """By ref the first line of what was typed first, scrubbed and cut; refused and large sessions are left out."""
     sessions = {
         each.ref: (store.reader, each)
         for store in stores

@@ -1,4 +1,4 @@
-"""Many sessions to their states: unchanged ones from the cache, the others read, on every core where that pays.
+"""The states of many sessions: unchanged ones from the cache, the others read, on every core where that pays.
 
 The gate is asked for each session before anything of it is read, and again over what was read or
 kept, in this process; the other processes only read logs.

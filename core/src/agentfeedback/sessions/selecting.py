@@ -1,4 +1,4 @@
-"""What a digest takes and how: sessions of what states and times, in what order, with what detail. Pure."""
+"""What a digest takes and how: sessions of which states and times, in which order, with what detail. Pure."""
 
 from __future__ import annotations
 

@@ -21,5 +21,5 @@ def checksum(values: Sequence[object]) -> str:
 
 
 def is_sound(values: Sequence[object], kept: object) -> bool:
-    """Whether a row is the one its checksum was made of; one of an earlier version has none (None)."""
+    """Whether a row is the one its checksum was made of; a row of an earlier version has no checksum (None)."""
     return kept is None or (kept != "" and kept == checksum(values))

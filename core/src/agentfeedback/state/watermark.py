@@ -105,7 +105,7 @@ class NotDigested(AgentFeedbackError):
 
 
 class StorageOnly(NotDigested):
-    """A session was to be marked of a harness whose sessions are never digested; nothing was marked."""
+    """Sessions of this harness are never digested, so they cannot be marked; nothing was marked."""
 
     def __init__(self, harness: str, session_id: str) -> None:
         super().__init__(harness, session_id)
