@@ -10,8 +10,10 @@ import io
 import os
 import time
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any
 
+import pyte
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -195,4 +197,24 @@ def test_older_sessions_are_counted(machine: Machine) -> None:
     assert text.splitlines()[:2] == [
         "no session in the last 7 days, 1 older session",
         "1 session not processed yet",
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+def test_a_terminal_shows_what_was_meant(columns: int) -> None:
+    """Drawn by a terminal of that width, the coloured screen is the plain one: nothing wraps that should not.
+
+    Lines that are there to be pasted whole are longer; a terminal wraps those itself.
+    """
+    folder = Path(__file__).parent / "__snapshots__/test_screens"
+    plain = (folder / f"test_screens[{columns}-plain].txt").read_text()
+    colour = (folder / f"test_screens[{columns}-colour].txt").read_text()
+    expected: list[str] = []
+    for each in plain.splitlines():
+        pieces = range(0, len(each), columns) if width(each) > columns else [0]
+        expected += [each[at : at + columns] if width(each) > columns else each for at in pieces]
+    drawn = pyte.Screen(columns, len(expected) + 1)
+    pyte.Stream(drawn).feed(colour.replace("\n", "\r\n"))
+    assert [each.rstrip() for each in drawn.display][: len(expected)] == [
+        each.rstrip() for each in expected
     ]
