@@ -322,3 +322,24 @@ def test_no_hostile_text_hangs(table: str) -> None:
     """A guard and no measurement, which `bench/scrub_rates.py` makes: a quadratic rule needs hours."""
     code = _HANG.format(bench=str(ROOT / "bench"), table=table)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+@TABLES
+def test_long_text_is_scrubbed_as_a_short_one(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asking each rule at the few places where any may match finds what asking each over the whole text finds."""
+    words = "plain words of a log, nothing else\n" * 600
+    parts = [PARTS[name] for name in sorted(PARTS)]
+    secrets = [
+        *parts,
+        *(f"token={part}" for part in parts),
+        "password: 'a b c'",
+        "\x1b[31mred\x1b[0m",
+    ]
+    texts = [f"{words}{secret}\n{words}" for secret in secrets]
+    texts += [f"{words}{one} {other}\n" for one, other in zip(secrets, secrets[7:], strict=False)]
+    found = [Scrubber(table).text(text) for text in texts]
+    monkeypatch.setattr("agentfeedback.scrub.engine._LONG", 1 << 30)
+    assert found == [Scrubber(table).text(text) for text in texts]
+    assert any(text not in texts for text in found)

@@ -1,24 +1,28 @@
 """A table made ready: the search of each rule, and one search that says whether any can match."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from agentfeedback.scrub import unseen
 from agentfeedback.scrub.formats import LEFT, Finder, Format, Guard, Span, Table
-from agentfeedback.scrub.needle import Search, later, re2_search
+from agentfeedback.scrub.needle import Search, later, matches_at, re2_search
 
 # Kinds whose values can go on behind a break, on a line below.
 _OF_LINES = ("env_line", "flag_value", "field", "assignment")
 
 
 class Rule(NamedTuple):
-    """A rule made ready: its marker and needles in bytes, where it may match, what it hides and leaves alone."""
+    """A rule made ready: its marker and needles in bytes, what it hides and leaves alone.
+
+    `hint` finds where it may match, `at` says whether it may do so from a position on.
+    """
 
     marker: bytes
     needles: tuple[bytes, ...]
     hint: Search
+    at: Callable[[bytes, int], bool]
     find: Finder
     guard: Guard
 
@@ -86,6 +90,7 @@ def compile_table(table: Table, extra: tuple[Format, ...]) -> Compiled:
             f"[REDACTED:{rule.kind}]".encode(),
             _needles(rule),
             later(_hint(rule)),
+            matches_at(_hint(rule)),
             _finder(rule),
             rule.guard,
         )

@@ -18,6 +18,10 @@ MAX_DEPTH = 200
 """Levels of containers that are walked; what is deeper is replaced whole."""
 
 _ROUNDS = 8
+# In a long text each rule is asked at the places where any may match, if there are few: looking for
+# the needles of each would go through the text a hundred times.
+_LONG = 16 << 10
+_FEW = 12
 _OPEN = b"[REDACTED:"
 # Stands where something unseen was: no rule's names and values hold it, and no text keeps it.
 _BREAK = b"\x01"
@@ -142,19 +146,33 @@ class Scrubber:
         first = buf
         for _ in range(_ROUNDS):
             before = buf
-            small = buf.lower()
+            small, starts = buf.lower(), self._starts(buf)
             for rule in rules:
-                if rule.needles and not any(needle in small for needle in rule.needles):
+                if starts is not None:
+                    if not any(rule.at(buf, start) for start in starts):
+                        continue
+                elif rule.needles and not any(needle in small for needle in rule.needles):
                     continue
                 if rule.hint(buf) is not None:
                     changed = self._apply(rule, buf)
                     if changed is not buf:
                         buf, small = changed, changed.lower()
+                        starts = self._starts(buf) if starts is not None else None
             if buf is before:
                 break
         else:
             buf = f"[REDACTED:{self._table.fallback}]".encode()
         return text if buf is first else _decode(buf)
+
+    def _starts(self, buf: bytes) -> list[int] | None:
+        """Where a rule may match in a long text, if at few places; else None."""
+        known = (self._compiled or self._ready()).known
+        starts: list[int] = []
+        found = known(buf) if len(buf) >= _LONG else None
+        while found is not None and len(starts) < _FEW:
+            starts.append(found.start())
+            found = known(buf, starts[-1] + 1)
+        return starts if len(buf) >= _LONG and found is None else None
 
     def _apply(self, rule: Rule, buf: bytes) -> bytes:
         pieces: list[bytes] = []

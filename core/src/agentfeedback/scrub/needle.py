@@ -19,17 +19,30 @@ class Found(Protocol):
 Search = Callable[..., Found | None]
 
 
-@lru_cache(maxsize=256)
 def re2_search(pattern: str) -> Search:
     """Return the compiled pattern's search in bytes, `search(buf)` or `search(buf, pos)`."""
+    search: Search = _re2(pattern).search
+    return search
+
+
+def matches_at(pattern: str) -> Callable[[bytes, int], bool]:
+    """Return a function that says whether the pattern matches from a position on; compiled when it is called."""
+
+    def at(buf: bytes, pos: int) -> bool:
+        return _re2(pattern).match(buf, pos) is not None
+
+    return at
+
+
+@lru_cache(maxsize=512)
+def _re2(pattern: str) -> Any:
     import re2  # at the first use: commands that scrub nothing do not load it
 
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     # A full state cache makes RE2 forget and start again, which hostile texts could use.
     options.max_mem = 64 << 20
-    search: Search = re2.compile(pattern.encode(), options).search
-    return search
+    return re2.compile(pattern.encode(), options)
 
 
 def later(pattern: str) -> Search:
