@@ -170,6 +170,18 @@ def test_another_settings_file_is_recorded_and_the_hooks_move(checkout: Any) -> 
     assert other.read_text() == '{"a": 1}\n'
 
 
+def test_a_file_system_whose_locks_do_not_exclude_is_refused(
+    checkout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentfeedback.foundation import lock
+
+    monkeypatch.setattr(lock.fcntl, "flock", lambda *_: None)
+    with pytest.raises(AgentFeedbackError, match="without working locks"):
+        checkout.configure()
+    assert not checkout.settings.exists()
+    assert not (checkout.config / "change-capture.json").exists()
+
+
 def test_wrong_references(checkout: Any) -> None:
     for name in ("a..b", "-x", "a b", "refs/heads/x.lock"):
         with pytest.raises(UsageError, match="--base-ref"):

@@ -771,6 +771,36 @@ def test_the_real_script_with_closed_streams_writes_into_no_file(checkout: Any) 
     assert checkout.bytes() == before
 
 
+def test_closed_streams_are_opened_before_a_file_gets_their_number(checkout: Any) -> None:
+    import sys
+
+    code = (
+        "import os\n"
+        "for descriptor in (0, 1, 2):\n"
+        "    os.close(descriptor)\n"
+        "from agentfeedback_change_capture.adapter import hook\n"
+        "hook._standard_streams()\n"
+        "null = os.stat(os.devnull)\n"
+        "same = [os.path.samestat(os.fstat(each), null) for each in (0, 1, 2)]\n"
+        "os._exit(0 if all(same) and os.open(os.devnull, os.O_RDONLY) > 2 else 1)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=checkout.environ, check=False)
+    assert done.returncode == 0
+
+
+def test_a_warning_shows_no_secret_and_no_control_character(checkout: Any) -> None:
+    odd = checkout.home / f"{TOKEN}\x1b[31m\n"
+    (odd / "agentscm").mkdir(parents=True, mode=0o700)
+    (odd / "agentscm/change-capture.json").write_text("{")
+    checkout.environ["XDG_CONFIG_HOME"] = str(odd)
+    done = script(checkout, payload(checkout))
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (0, b"", 1)
+    assert b"change-capture.json was left as it is" in done.stderr
+    assert b"[REDACTED:github_token]" in done.stderr
+    assert TOKEN.encode() not in done.stderr
+    assert b"\x1b" not in done.stderr
+
+
 def test_the_real_script_ends_though_standard_input_hangs(checkout: Any) -> None:
     checkout.configure()
     read, write = os.pipe()
