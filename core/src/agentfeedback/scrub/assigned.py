@@ -21,15 +21,25 @@ from agentfeedback.scrub.needle import next_start, pattern
 from agentfeedback.scrub.quoted import bracket_end
 from agentfeedback.scrub.values import Assigned, Value, values
 
+_SURE_ENDS = r"(?:pass(?:word|wd)|token|secret|api[-_]?key|access_key|private_key)"
 # Names that are secret at exits beside those of change capture: `SSHPASS`, and keys whose value has to
 # look like one, since `auth_key` can be a column and `client_key` a path.
-_MORE_WORDS = r"(?:ssh|pg|db|my|user|root|admin|ftp|smtp|mail|key|store|svn|pop|imap)pass|secret[-_.]?key[-_.]?base"
+_MORE_ENDS = (
+    r"(?:ssh|pg|db|my|user|root|admin|ftp|smtp|mail|key|store|svn|pop|imap)pass"
+    r"|secret[-_.]?key[-_.]?base"
+)
 _KEYS = (
     r"(?:account|master|consumer|auth|app|application|shared|storage|deploy|subscription|webhook|hmac"
     r"|license|jwt|session|client|service|server|bot|primary|secondary)[-_. ]?key|key[-_]?data"
 )
-_NAME_END = rf"(?:{NAME_END}|{_MORE_WORDS}|(?P<key>{_KEYS}))"
-_NAME_END_HINT = rf"(?:{NAME_END_HINT}|{_MORE_WORDS}|{_KEYS})"
+_ENDS = rf"(?:{NAME_END}|{_MORE_ENDS}|(?P<key>{_KEYS}))"
+# What `_ENDS` has and `_SURE_ENDS` has not, as a search that need not be exact.
+_OTHER_ENDS = (
+    r"(?:pass(?:[-_. ](?:word|wd)|[-_. ]?phrase)?|pwd|auth|dsn|authorization|cookie|credentials?"
+    r"|(?:secret|signing|encryption)[-_. ]?key|api[. ]key|(?:access|private)[-. ]?key"
+    r"|data[-_. ]?base[-_. ]?url|connection[-_. ]?string"
+    rf"|{_MORE_ENDS}|{_KEYS}|{_SURE_ENDS}[-_.])"
+)
 
 # Behind the name: its quote, the bracket of an index, a type as in Go, or what C# and TypeScript have.
 _BEHIND = (
@@ -38,17 +48,21 @@ _BEHIND = (
 )
 _ASSIGNED = pattern(
     b"(?i:"
-    + _NAME_END.encode()
+    + _ENDS.encode()
     + b")(?P<trail>[-_.]*+)"
     + _BEHIND
     + TYPE_BETWEEN
     + rb"(?:[ \t]|\\{1,7}t)*+(?P<separator>=>|:=|[?+]?={1,3}(?!=)|:(?![:=]))(?:[ \t]|\\{1,7}t)*+"
 )
-HINT = (
-    rf"(?i:{_NAME_END_HINT})[-_.]*\\*[\"']?(?:[ \t]*\]|\[[0-9]*\])?[?!]?[ \t]*(?:\{{[a-z; ]+\}}[ \t]*)?"
+_BEHIND_HINT = (
+    r"[-_.]*\\*[\"']?(?:[ \t]*\]|\[[0-9]*\])?[?!]?[ \t]*(?:\{[a-z; ]+\}[ \t]*)?"
     r"(?:[ \t][&*\[\]]*[A-Za-z]+[^ \t=:\r\n]*[ \t]*)?(?:\\+t)?[?+]?(?:=|:)"
 )
-_next_name = next_start(HINT)
+HINT = rf"(?i:{_SURE_ENDS}){_BEHIND_HINT}"
+"""Where a name may end that is secret without further questions."""
+OTHER_HINT = rf"(?i:{_OTHER_ENDS}){_BEHIND_HINT}"
+"""Where another name may end, that only change capture counts."""
+_next_sure, _next_other = next_start(HINT), next_start(OTHER_HINT)
 
 _KNOWN = pattern(rb"(?:password|passwd|secret|token|api[-_]?key|access_key|private_key)\Z")
 _BARE = (b"pass", b"pwd", b"auth", b"dsn", b"credential", b"credentials")
@@ -59,10 +73,11 @@ _AT_START = pattern(
 _UNEXPECTED = pattern(rb"(?i:unexpected|expected)[ \t]++\Z")
 
 
-def _names(buf: bytes) -> Iterator[tuple[Assigned, bool]]:
-    """Every name with its separator, and whether it is one that is hidden without further questions."""
+def _names(buf: bytes, sure: bool) -> Iterator[Assigned]:
+    """Names with their separators: those that are hidden without further questions, or the others."""
+    next_name = _next_sure if sure else _next_other
     pos = last = 0
-    while (at := _next_name(buf, pos)) >= 0:
+    while (at := next_name(buf, pos)) >= 0:
         pos = at + 1
         match = _ASSIGNED.match(buf, at)
         if match is None or match.end() <= last:
@@ -72,49 +87,48 @@ def _names(buf: bytes) -> Iterator[tuple[Assigned, bool]]:
         last = match.end()
         start = name_start(buf, at)
         name = buf[start : match.end("trail")].lower()
-        known = not match["trail"] and _KNOWN.search(name) is not None
-        found = Assigned(
-            name,
-            start,
-            match["quote"] or b"",
-            match["separator"],
-            match.end(),
-            match["key"] is not None,
-        )
-        yield found, known
+        if (not match["trail"] and _KNOWN.search(name) is not None) is sure:
+            yield Assigned(
+                name,
+                start,
+                match["quote"] or b"",
+                match["separator"],
+                match.end(),
+                match["key"] is not None,
+            )
 
 
-def _found(buf: bytes, known: bool, field: bool) -> Iterator[Span]:
+def _found(buf: bytes, sure: bool, field: bool) -> Iterator[Span]:
     """Values of the names of one kind; the search goes on a little before the end of a value.
 
     That end can be the name of the next one (`auth:` and `password: x` on two lines).
     """
     done = 0
-    for name, sure in _names(buf):
-        if sure is not known or name.pos < done - LONGEST_END:
+    for name in _names(buf, sure):
+        if name.pos < done - LONGEST_END:
             continue
         is_field = name.quote.endswith(b'"') and name.separator == b":"
-        if not known and (field is not is_field or not _counts(buf, name)):
+        if not sure and (field is not is_field or not _counts(buf, name)):
             continue
         for value in values(buf, name):
-            if value.start >= done and not _stays(buf, name, value, known):
+            if value.start >= done and not _stays(buf, name, value, sure):
                 yield value.start, value.end, value.quote
             done = max(done, value.seen)
 
 
 def assignments(buf: bytes) -> Iterator[Span]:
     """Values of names that end in `password`, `secret`, `token`, `api_key` and the like."""
-    return _found(buf, known=True, field=False)
+    return _found(buf, sure=True, field=False)
 
 
 def other_fields(buf: bytes) -> Iterator[Span]:
     """Values of members in JSON whose names only change capture counts, and subtrees of all secret names."""
-    yield from sorted((*_found(buf, known=False, field=True), *_subtrees(buf)))
+    yield from sorted((*_found(buf, sure=False, field=True), *_subtrees(buf)))
 
 
 def other_assignments(buf: bytes) -> Iterator[Span]:
     """Values of names that only change capture counts: `DB_PASS=`, `dsn:`, `passphrase =>`."""
-    return _found(buf, known=False, field=False)
+    return _found(buf, sure=False, field=False)
 
 
 def _stays(buf: bytes, name: Assigned, value: Value, known: bool) -> bool:
@@ -154,6 +168,8 @@ _SUBTREE = pattern(
 )
 _SUBTREE_HINT = rf"(?i:{NAME_END_HINT})[-_. ]*\\*\"[ \t]*:[ \t\r\n]*[\[{{]"
 _next_subtree = next_start(_SUBTREE_HINT)
+FIELD_HINT = f"{OTHER_HINT}|{_SUBTREE_HINT}"
+"""Where a member in JSON may be."""
 _EMPTY = pattern(rb"\[[ \t\r\n]*+\]|\{[ \t\r\n]*+\}")
 
 

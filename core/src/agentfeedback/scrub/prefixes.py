@@ -185,7 +185,5 @@ def _rules() -> tuple[str, str]:
 
 _BODY, _START = _rules()
 
-PREFIXED: tuple[Format, ...] = (
-    shape("api_token", _BODY, *PREFIXES, *_PATTERNS, start=_START, guard=is_name),
-)
-"""One rule for all of them."""
+PREFIXED: tuple[Format, ...] = (shape("api_token", _BODY, start=_START, guard=is_name),)
+"""One rule for all of them; without needles, since its search costs less than to look for each."""

@@ -138,8 +138,8 @@ _URL = (
 _URL_HINT = r"://(?:[^ \t\n\r\f\v/@:]*:[^ \t\n\r\f\v/]+|[A-Za-z0-9_-]{12,})@"
 
 
-def _named_rule(kind: str, find: Finder) -> Format:
-    return Format(kind, needles=NEEDLES, find=find, guard=literals.left_alone, hint=assigned.HINT)
+def _named_rule(kind: str, find: Finder, hint: str) -> Format:
+    return Format(kind, needles=NEEDLES, find=find, guard=literals.left_alone, hint=hint)
 
 
 SUBMIT = Table(
@@ -186,7 +186,7 @@ SUBMIT = Table(
             guard=literals.left_alone,
             hint=rf"{_LINE_START}[A-Z0-9_]*{_ENV_WORD}(?:_[A-Z0-9_]*)?=[^\r\n]",
         ),
-        _named_rule("assignment", assigned.assignments),
+        _named_rule("assignment", assigned.assignments, assigned.HINT),
         Format(
             "flag_value",
             needles=("--", "curl", "mysql", "mariadb"),
@@ -195,8 +195,8 @@ SUBMIT = Table(
             hint=FLAG_HINT,
         ),
         *COMMANDS,
-        _named_rule("field", assigned.other_fields),
-        _named_rule("assignment", assigned.other_assignments),
+        _named_rule("field", assigned.other_fields, assigned.FIELD_HINT),
+        _named_rule("assignment", assigned.other_assignments, assigned.OTHER_HINT),
         *BESIDE,
     ),
     member=is_secret,
