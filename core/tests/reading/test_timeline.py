@@ -58,9 +58,9 @@ def test_only_the_latest_such_texts_are_kept() -> None:
         sink.call(f"t{number}", "Bash")
         sink.refine(f"t{number}", "denied", "no")
     sink.offset = 1
-    sink.refine("t0", "interrupted")
-    sink.refine(f"t{HEADS}", "interrupted")
-    assert [sink.entries[n].calls[0].excerpt for n in (0, HEADS)] == ["", "no"]
+    for number in (0, 1, HEADS):
+        sink.refine(f"t{number}", "interrupted")
+    assert [sink.entries[n].calls[0].excerpt for n in (0, 1, HEADS)] == ["", "no", "no"]
 
 
 @pytest.mark.parametrize("before", [0, 1, 40, 200])
@@ -390,3 +390,91 @@ def test_the_watched_span_is_found_once() -> None:
     found = sink.watched
     assert found is not None
     assert (found.span, found.at, found.cwd, found.model) == ("L30", 7, "/srv", "m1")
+
+
+def test_a_session_is_described_by_what_was_said_of_it_last() -> None:
+    """Each fact by itself, cut to its bound; one that is left out or empty changes nothing."""
+    sink = Timeline(clip)
+    sink.about(title="t", branch="b", version="v", parent="p")
+    sink.about(title="", branch=None)
+    facts = sink.about_session
+    assert (facts.title, facts.branch, facts.version, facts.parent) == (
+        "160:t",
+        "160:b",
+        "160:v",
+        "160:p",
+    )
+    sink.about(version="w")
+    assert (facts.version, facts.title) == ("160:w", "160:t")
+
+
+def test_what_a_session_used_adds_up() -> None:
+    """What a log cannot mean, below nothing or without end, counts as nothing."""
+    sink = timeline(10**6)
+    sink.used()
+    sink.used(input=5, output=3, cost=0.25)
+    sink.used(input=7)
+    sink.used(output=2, cost=0.5)
+    sink.used(input=-4, output=-1, cost=-1.0)
+    sink.used(cost=float("inf"))
+    sink.used(cost=float("nan"))
+    facts = sink.about_session
+    assert (facts.input, facts.output, facts.cost) == (12, 5, 0.75)
+
+
+def test_without_words_nothing_is_shown() -> None:
+    """A refinement or an end without a text leaves no excerpt, and one that is closed takes none later."""
+    sink = called("t1", "t2")
+    sink.refine("t1", "error")
+    sink.interrupt_open()
+    first, second = sink.entries[0].calls
+    assert (first.excerpt, second.excerpt) == ("", "")
+    assert sink.refine("t2", "interrupted", "late", 130) and sink.result(
+        "t2", "interrupted", "late", 1
+    )
+    assert (second.exit_code, second.excerpt) == (None, "")
+
+
+def test_a_status_may_change_more_than_once() -> None:
+    """The kept text is used once: each later status finds the excerpt there."""
+    sink = called("t1")
+    sink.result("t1", "ok", "what was said")
+    sink.refine("t1", "error")
+    sink.refine("t1", "denied")
+    (call,) = sink.entries[0].calls
+    assert (call.status, call.excerpt) == ("denied", "240:52:what was said")
+
+
+@pytest.mark.parametrize(
+    ("end", "shown"),
+    [
+        ("gl" + "pat-Sec", ""),  # may be the beginning of a token
+        ("[REDACTED:token]", "[REDACTED:token]"),
+        ("[REDACTED:token]gl" + "pat-", ""),
+        ("ends]", ""),
+        ("y" * 2000, "y" * 976),
+    ],
+)
+def test_the_last_word_of_a_kept_start_is_shown_when_it_is_whole(end: str, shown: str) -> None:
+    """A marker is whole; any other word may go on behind the cut, and so may the end of a very long one."""
+    head = "x" * (KEPT_CHARACTERS - len(end)) + end
+
+    def shrunk(text: str, length: int) -> str:
+        return "start " + text.lstrip("x") if length > 1000 else text
+
+    sink = Timeline(shrunk)
+    at(sink, 0, "u1")
+    sink.call("t1", "Bash")
+    sink.result("t1", "ok", head + " and more")
+    sink.refine("t1", "error")
+    assert sink.entries[0].calls[0].excerpt == f"start {shown}"
+
+
+def test_a_kept_start_that_shrinks_to_nothing_is_empty() -> None:
+    """Nothing is left of white space."""
+    sink = Timeline(lambda text, length: "" if length > 1000 else text)
+    at(sink, 0, "u1")
+    sink.call("t1", "Bash")
+    sink.result("t1", "ok", "x" * 9000)
+    sink.refine("t1", "error")
+    assert sink.entries[0].calls[0].excerpt == ""
