@@ -106,6 +106,8 @@ def _everything_has_its_other_half(now: Records) -> None:
     for action, phase in actions:
         assert action in kept or action in compacted, "an envelope without its receipt"
         assert phase == "finish" or action in active or action in compacted
+    for attempt in now.below("attempts/").values():
+        assert (attempt["action_id"], "finish") not in actions, "an attempt that has ended is there"
     events = now.event_ids()
     for claim in now.claims.values():
         for part in (claim["pre"], claim["post"]):

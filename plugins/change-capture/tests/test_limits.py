@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,11 +14,8 @@ from hypothesis import strategies as st
 from agentfeedback_change_capture import identities
 from agentfeedback_change_capture.facts import LOCAL, Target
 from agentfeedback_change_capture.spool import layout, records
-from agentfeedback_change_capture.spool.envelopes import Attribution, made_action
 from agentfeedback_change_capture.spool.initialise import initialise
 from agentfeedback_change_capture.spool.limits import (
-    FINISH_BYTES,
-    FINISH_RECORDS,
     FLOOR_BYTES,
     FLOOR_RECORDS,
     HEADROOM_BYTES,
@@ -40,16 +36,10 @@ from tests.support.capture import (
     tool_start,
 )
 from tests.support.disk import current
+from tests.support.managed_run import GIT_CLEAN, RECIPE, Runner
 
 FLOOR = SpoolLimits(FLOOR_RECORDS, FLOOR_BYTES, artifact_bytes=16_384)
 ALIASED = stream("00000000-0000-4000-8000-000000000002", Target("wrk_demo", 1, "ses_demo"))
-RECIPE = {
-    "argv": ["/usr/bin/python3", "-m", "unittest", "-q"],
-    "coverage": "complete",
-    "id": "unit-test",
-    "max_output_bytes": 8192,
-    "timeout_seconds": 300,
-}
 
 
 class Meter:
@@ -74,129 +64,6 @@ def metered() -> Iterator[Meter]:
         yield meter
 
 
-class Runner:
-    """What a managed run writes, without running anything."""
-
-    def __init__(self, held: Spool) -> None:
-        self.writer = held._writer
-        self.storage = held._storage
-        (name,) = self.storage.names(layout.OBSERVATIONS)
-        claim = self.storage.record(layout.OBSERVATIONS, name)
-        assert claim is not None
-        self.claim = claim
-        self.action_id = identities.action_id(claim["observed_session"], claim["tool_use_id"])
-        self.who = Attribution.of_claim(claim, claim["capture_mode"])
-
-    def start(self) -> None:
-        """The attempt, the order, the descriptor, the start and its envelope."""
-        ledger = self.storage.record(layout.ROOT, layout.ORDER)
-        assert ledger is not None
-        fence = identities.digest(
-            ["fence/1", "wrk_demo", "/work/demo", "demo/app", "checkout", "r"]
-        )
-        attempt = {
-            "action_id": self.action_id,
-            "boot": "b" * 36,
-            "device": 1,
-            "fence": fence,
-            "generation": 1,
-            "host": "h" * 64,
-            "inode": 2,
-            "observed_session": self.claim["observed_session"],
-            "occurrence_id": self.claim["occurrence_id"],
-            "order": ledger["next_order"],
-            "phase": "reserved",
-            "pid": 4242,
-            "process": None,
-            "recipe": self.claim["recipe"],
-            "session_id": "ses_demo",
-            "setup_digest": capture.SETUP,
-            "source_digest": "6" * 64,
-            "work_id": "wrk_demo",
-        }
-        entry = {
-            "action_id": self.action_id,
-            "occ32": identities.occurrence_file(self.claim["occurrence_id"]),
-            "order": ledger["next_order"],
-            "session_id": self.claim["observed_session"],
-            "state": "started",
-        }
-        start = {
-            "action_id": self.action_id,
-            "assurance": "caller_asserted",
-            "observed_order": ledger["next_order"],
-            "occurrence": "4" * 64,
-            "recipe_digest": self.claim["recipe"]["digest"],
-            "recipe_id": "unit-test",
-            "route": "managed",
-            "rule": {**capture.RULE, "kind": "verification"},
-            "setup_digest": capture.SETUP,
-            "source": GIT_CLEAN,
-            "started_at": capture.NOW,
-            "tool": "Bash",
-        }
-        plan = self.writer.plan()
-        descriptor = json.dumps({"argv": RECIPE["argv"], "root": "/work/demo"}).encode()
-        plan.update(layout.ATTEMPTS, f"{fence[:32]}.json", attempt, None)
-        plan.update(layout.ROOT, layout.ORDER, {"active": [entry], "next_order": 2}, ledger)
-        plan.add(layout.ARTIFACTS, identities.bytes_digest(descriptor), descriptor)
-        plan.publish(made_action(self.writer.origin, self.who, "start", start))
-        assert plan.fits("ordinary", FINISH_RECORDS, FINISH_BYTES)
-        plan.write()
-        self.storage.usage.open_actions += 1
-        self.start_sha256 = identities.bytes_digest(b"start")
-
-    def finish(self) -> None:
-        """Both streams and the status, then the finish and its envelope."""
-        evidence = []
-        for role, data in (("stdout", b"o" * 2048), ("stderr", b"e" * 2048)):
-            plan = self.writer.plan()
-            plan.add(layout.ARTIFACTS, identities.bytes_digest(data), data)
-            assert plan.fits("ordinary")
-            plan.write()
-            evidence.append(_evidence(role, data))
-        status = b'{"exit_code":0,"finished_at":1796031238,"started_at":1796031200}'
-        plan = self.writer.plan()
-        plan.add(layout.ARTIFACTS, identities.bytes_digest(status), status)
-        finish = {
-            "action_id": self.action_id,
-            "assurance": "caller_asserted",
-            "coverage": "complete",
-            "drift": "none_observed",
-            "evidence": [*evidence, _evidence("status", status)],
-            "execution": "succeeded",
-            "exit_code": 0,
-            "finished_at": capture.NOW,
-            "freshness": "current",
-            "start_sha256": self.start_sha256,
-            "verification": "passed",
-        }
-        plan.publish(made_action(self.writer.origin, self.who, "finish", finish))
-        assert plan.fits("finishing")
-        plan.write()
-        self.storage.usage.open_actions -= 1
-
-
-def _evidence(role: str, data: bytes) -> dict[str, Any]:
-    return {
-        "availability": "local",
-        "bytes": len(data),
-        "media_type": "text/plain",
-        "retention": "work-local",
-        "role": role,
-        "sha256": identities.bytes_digest(data),
-    }
-
-
-GIT_CLEAN = {
-    "base_ref": "origin/main",
-    "coverage": "complete",
-    "head": "a" * 40,
-    "merge_base": "b" * 40,
-    "omissions": [],
-    "tree": "c" * 40,
-    "type": "git_clean",
-}
 HISTORY = {
     "device": 1,
     "generation": 1,

@@ -34,6 +34,7 @@ from tests.support.capture import (
 )
 from tests.support.faulty import CHANGES, fail, faulty, kill, modules_of
 from tests.support.killing import CHANGING, require_tracing, traced
+from tests.support.managed_run import Runner
 
 ALL = os.environ.get("AGENTFEEDBACK_CRASH") == "all"
 MODULES = modules_of("agentfeedback.foundation", "agentfeedback_change_capture")
@@ -75,6 +76,22 @@ def _started(spool: Path) -> None:
     _began(spool)
     with opened(spool) as held:
         held.start(WHO, tool_start(), call(), capture.action())
+
+
+def _called(spool: Path) -> None:
+    _began(spool)
+    recipe = {"digest": "8" * 64, "id": "unit-test"}
+    with opened(spool) as held:
+        held.start(WHO, tool_start(), call(), None, recipe=recipe)
+
+
+def _run_managed(spool: Path) -> None:
+    with opened(spool) as held:
+        Runner(held).start()
+    with opened(spool) as held:
+        Runner(held).finish()
+    with opened(spool) as held:
+        held.finish(WHO, tool_finish(), call(), None)
 
 
 def _went_out(spool: Path) -> None:
@@ -186,6 +203,7 @@ def _pause(spool: Path) -> None:
 
 
 SCENARIOS = {
+    "managed run": Scenario(_called, _run_managed, 608, 58, ("attempts/",)),
     "configure": Scenario(_began, _configure, 169, 15),
     "event": Scenario(_began, _event, 164, 16),
     "claim": Scenario(_began, _claim, 211, 28),
