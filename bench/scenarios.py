@@ -90,8 +90,8 @@ def list_and_digest(bench: Bench) -> list[Row]:
     floor, listed = costs["floor: orjson"], costs["cold list"]
     rows = [Row(command.name, costs[command.name], floor.cpu) for command in floors]
     goals = (
-        Goal("CPU / orjson", listed.cpu / floor.cpu, 1.5),
-        Goal("wall / orjson", listed.wall / floor.wall, 0.9),
+        Goal("CPU / orjson", listed.cpu / floor.cpu, 1.3),
+        Goal("wall / orjson", listed.wall / floor.wall, 0.8),
         _peak(listed, 80),
     )
     rows.append(Row(cold.name, listed, floor.cpu, goals))
@@ -191,7 +191,7 @@ def starting(bench: Bench) -> list[Row]:
     hook = Command(hook.name, hook.argv, hook.environ, input=input)
     version = bench.command("--version", home, "--version")
     status = bench.command("status, empty home", home, *_STATUS)
-    bounds = {hook.name: 20, version.name: 25, status.name: 110}
+    bounds = {hook.name: 8, version.name: 5, status.name: 80}
     commands, rows = [bare], []
     _compile_packages()
     for command in (hook, version, status):
