@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import resource
 import sqlite3
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from agentfeedback.state.migrations import MIGRATIONS
 from tests.support.machine import Machine, Result, meta, prompt, typed
 
 UID = "01234567-89ab-7def-8123-456789abcdef"
@@ -213,3 +215,58 @@ def test_faulty_database_is_named_without_its_content(machine: Machine) -> None:
     """The error of a foreign file shows nothing of what is in it."""
     machine.database.write_text("hunter2 " * 1000)
     assert "hunter2" not in machine.call("sessions", "list").err
+
+
+@pytest.mark.parametrize("how", ["at rest", "live", "older"])
+def test_read_only_data_directory_is_read(machine: Machine, tmp_path: Path, how: str) -> None:
+    """What reads works, a digest is printed and not remembered, a mark fails; nothing is made (where a test may mount)."""
+    place = tmp_path / "data"
+    place.mkdir()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "umount2") or libc.mount(b"none", bytes(place), b"tmpfs", 0, b"size=8m"):
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        machine.environ["XDG_DATA_HOME"] = str(place)
+        assert machine.run("sessions", "digest", "codex:s1").status == 0
+        assert machine.run("sessions", "mark", "codex:s1", "--outcome", "nothing").status == 0
+        assert machine.run("submit", "note", "--summary", "kept").status == 0
+        kept = place / "agentfeedback/agentfeedback.db"
+        if how == "live":
+            owner = sqlite3.connect(kept, isolation_level=None)
+            owner.execute("UPDATE triage_state SET value = value")
+            owner.execute("INSERT INTO triage_state VALUES ('x', '{}')")
+            log = kept.with_name(f"{kept.name}-wal")
+            both = [(path, path.read_bytes()) for path in (kept, log)]
+            assert both[1][1]
+            owner.close()  # a file that is open for writing could not become read-only
+            for path, content in both:
+                path.write_bytes(content)
+        if how == "older":
+            execute(
+                kept,
+                "PRAGMA journal_mode = DELETE",
+                "ALTER TABLE submissions DROP COLUMN checksum",
+                f"UPDATE schema_version SET version = {len(MIGRATIONS) - 1}",
+                "PRAGMA journal_mode = WAL",
+            )
+        for tail in ("-shm",) if how != "live" else ():
+            kept.with_name(kept.name + tail).unlink(missing_ok=True)
+        before = sorted(each.name for each in kept.parent.iterdir())
+        assert libc.mount(b"none", bytes(place), b"tmpfs", 1 | 32, b"size=8m") == 0
+        listed = machine.run("sessions", "list", "--json")
+        assert listed.status == 0, listed.err
+        states = {each["ref"]: each["state"] for each in json.loads(listed.out)["sessions"]}
+        assert states == {"codex:s1": "processed", "claude-code:s1": "new"}
+        filed = machine.run("list", "--json")
+        assert filed.status == 0 and json.loads(filed.out)["total"] == 1, filed.err
+        assert machine.run("export").out.count(b'"kept"') == 1
+        digest = machine.run("sessions", "digest", "--unprocessed", "--json")
+        assert digest.status == 0 and len(json.loads(digest.out)["sessions"]) == 1
+        assert (
+            "the watermarks were not stored, so the next digest shows the same again" in digest.err
+        )
+        marked = machine.run("sessions", "mark", "codex:s1", "--outcome", "filed")
+        assert marked.status == 1 and "permissions" in marked.err
+        assert sorted(each.name for each in kept.parent.iterdir()) == before
+    finally:
+        libc.umount2(bytes(place), 2)

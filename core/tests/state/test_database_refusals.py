@@ -231,7 +231,25 @@ def unprivileged(run: Callable[[], None]) -> int:
     return forked(drop_and_run)
 
 
-@pytest.mark.parametrize(("folder", "file"), [(0o555, 0o444), (0o555, 0o600), (0o000, 0o600)])
+def test_what_may_only_be_read_is_read(tmp_path: Path) -> None:
+    """Its rows are those that are there, nothing is made beside it, and a write says what is missing."""
+    with in_open_folder(tmp_path) as path:
+        StateStore(path).digested([S1], at=5)
+        os.chmod(path, 0o444)
+        os.chmod(os.path.dirname(path), 0o555)
+
+        def attempt() -> None:
+            assert [("codex", "s1")] == list(StateStore(path).rows())
+            with pytest.raises(StoreError, match="check the permissions") as raised:
+                StateStore(path).digested([S1], at=6)
+            assert raised.value.fault == "unwritable"
+
+        assert 0 == unprivileged(attempt)
+        os.chmod(os.path.dirname(path), 0o700)
+        assert [os.path.basename(path)] == os.listdir(os.path.dirname(path))
+
+
+@pytest.mark.parametrize(("folder", "file"), [(0o555, 0o600), (0o000, 0o600)])
 def test_what_may_not_be_written_is_one_error(tmp_path: Path, folder: int, file: int) -> None:
     """A folder or file without permission is an error that says so, and the file is unchanged."""
     with in_open_folder(tmp_path) as path:

@@ -8,7 +8,8 @@ import stat
 import tempfile
 
 from agentfeedback.foundation.errors import StoreError, reason_of
-from agentfeedback.state.database import START_AGAIN, Database
+from agentfeedback.state.database import Database
+from agentfeedback.state.faults import START_AGAIN
 from agentfeedback.state.state_store import WHAT
 
 _TRIES = 3

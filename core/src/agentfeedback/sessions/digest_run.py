@@ -10,6 +10,7 @@ import orjson
 from agentfeedback.digest.build import Digester, TooLarge, smallest
 from agentfeedback.digest.caps import Caps
 from agentfeedback.digest.detect import DETECTOR_VERSION
+from agentfeedback.foundation.errors import StoreError
 from agentfeedback.plugins.host import Host
 from agentfeedback.reading.load import SessionRefused
 from agentfeedback.reading.reader import Reader, Session
@@ -153,7 +154,16 @@ class DigestRunner:
         if store is None:
             return self._run
         if self._marks:
-            store.digested(self._marks, now // 1000)
+            try:
+                store.digested(self._marks, now // 1000)
+            except StoreError as error:
+                if error.fault != "unwritable":
+                    raise
+                # What was read is shown all the same: nothing is lost, and nothing is marked.
+                self._host.warn(
+                    f"the watermarks were not stored, so the next digest shows the same again: {error.problem}"
+                )
+                return self._run
         for digest, mark in zip(self._run.sessions, self._marks, strict=True):
             self._host.session_digested(digest, mark)
         return self._run

@@ -10,7 +10,6 @@ journal files are beside the file it names.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sqlite3
@@ -20,37 +19,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 from agentfeedback.foundation.errors import NewerStoreError, StoreError, reason_of
+from agentfeedback.state.faults import START_AGAIN, code, fault, remedy
 from agentfeedback.state.migrations import MIGRATIONS, Step
 
 APPLICATION_ID = 0x61667079
 BUSY_MS = 5000
 
-
-START_AGAIN = "run agentfeedback doctor, or move the file away to start again"
-_FULL = "free some space on its disk and try again"
-_PERMISSIONS = "check the permissions of the file and of its folder"
-_REMEDIES = {
-    sqlite3.SQLITE_BUSY: "try again when the other agentfeedback command has ended",
-    sqlite3.SQLITE_CANTOPEN: _PERMISSIONS,
-    sqlite3.SQLITE_CORRUPT: START_AGAIN,
-    sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_IOERR: "check that its disk works and has space left",
-    sqlite3.SQLITE_NOTADB: START_AGAIN,
-    sqlite3.SQLITE_PERM: _PERMISSIONS,
-    sqlite3.SQLITE_READONLY: _PERMISSIONS,
-}
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_FAULTS = {
-    sqlite3.SQLITE_BUSY: "busy",
-    sqlite3.SQLITE_LOCKED: "busy",
-    sqlite3.SQLITE_CANTOPEN: "unwritable",
-    sqlite3.SQLITE_CORRUPT: "damaged",
-    sqlite3.SQLITE_ERROR: "damaged",
-    sqlite3.SQLITE_FULL: "full",
-    sqlite3.SQLITE_NOTADB: "damaged",
-    sqlite3.SQLITE_PERM: "unwritable",
-    sqlite3.SQLITE_READONLY: "unwritable",
-}
 _UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 
 
@@ -86,12 +60,54 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection to read from; None, and nothing is made, when there is no database."""
+        """A connection to read from; None, and nothing is made, when there is no database.
+
+        One that cannot be written is read as it is, or from a private copy that goes with the block.
+        """
         if not self.exists():
             yield None
             return
-        with closing(self._open()) as connection, self._naming(self.failure):
+        with self._opened_to_read() as connection, self._naming(self.failure):
             yield connection
+
+    @contextmanager
+    def _opened_to_read(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._open()
+        except StoreError as error:
+            if error.fault != "unwritable":
+                raise
+            with self._copied(error) as copy:
+                yield copy
+            return
+        with closing(connection):
+            yield connection
+
+    @contextmanager
+    def _copied(self, refusal: StoreError) -> Iterator[sqlite3.Connection]:
+        """A database in a place that cannot be written: in place while it is at rest and of this version, else copied."""
+        import shutil
+        import tempfile
+
+        path = os.path.realpath(self.path)
+        with tempfile.TemporaryDirectory(prefix="agentfeedback-") as folder:
+            try:
+                live = os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
+                copy = os.path.join(folder, "copy.db")
+                if not live:
+                    connection = self._database(path, "immutable=1")
+                    if self._version(connection) < len(self._migrations):
+                        connection.close()
+                        live = True
+                if live:
+                    for tail in ("", "-wal"):
+                        if os.path.exists(path + tail):
+                            shutil.copyfile(path + tail, copy + tail)
+                    connection = Database(copy, self._what, migrations=self._migrations)._open()
+            except (OSError, sqlite3.Error):
+                raise refusal from None
+            with closing(connection):
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -124,8 +140,8 @@ class Database:
             # A damaged schema comes as a message that cannot be decoded.
             odd = isinstance(error, UnicodeError)
             reason = "its schema is damaged" if odd else reason_of(error)
-            found = failure(reason, START_AGAIN if odd else _remedy(error))
-            found.fault = _fault(error)
+            found = failure(reason, START_AGAIN if odd else remedy(error))
+            found.fault = fault(error)
             raise found from error
 
     def _open(self) -> sqlite3.Connection:
@@ -140,7 +156,7 @@ class Database:
                     return self._connect(path)
                 except sqlite3.OperationalError as error:
                     # SQLite's own wait does not cover a change of the journal mode.
-                    if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                    if code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
                         raise
                     time.sleep(0.01)
 
@@ -154,10 +170,10 @@ class Database:
             try:
                 own = _value(connection, "PRAGMA application_id") == APPLICATION_ID
             except sqlite3.DatabaseError as error:
-                if _code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                if code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                     raise
                 # Read without a lock, a database that is being written may look malformed.
-                own = _code(error) == sqlite3.SQLITE_CORRUPT
+                own = code(error) == sqlite3.SQLITE_CORRUPT
         if not own:
             raise self._foreign()
         # What fails here fails again in the open that follows, or was another process' doing.
@@ -271,26 +287,3 @@ def _statements(script: str) -> Iterator[str]:
 def _value(connection: sqlite3.Connection, query: str) -> int | str:
     value: int | str = connection.execute(query).fetchone()[0]
     return value
-
-
-def _code(error: BaseException) -> int:
-    """SQLite's primary result code; 0 for an error that is not SQLite's."""
-    code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF
-
-
-def _fault(error: BaseException) -> str:
-    """The word of a `StoreError` for an error of SQLite's or the system's."""
-    if isinstance(error, UnicodeError):
-        return "damaged"
-    if isinstance(error, OSError):
-        return "full" if error.errno in _NO_ROOM else "unwritable"
-    return _FAULTS.get(_code(error), "")
-
-
-def _remedy(error: BaseException) -> str:
-    if isinstance(error, PermissionError):
-        return _PERMISSIONS
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        return _FULL
-    return _REMEDIES.get(_code(error), "run agentfeedback doctor")
