@@ -121,6 +121,14 @@ def test_numbers_agree_with_what_happened(two: Machine) -> None:
     assert found["skipped"] == {}
 
 
+def test_failures_of_our_own_command_are_counted_and_not_listed(machine: Machine) -> None:
+    """They say little about the project, so they are not a group, and make no session one with problems."""
+    machine.claude("s1", [prompt("u1"), call("a1", "t1", "agentfeedback list"), failed("r1", "t1")])
+    found = report(machine)
+    assert found["failures"] == [] and found["totals"]["tool_errors"] == 1
+    assert found["totals"]["with_problems"] == 0
+
+
 def test_members_come_in_their_order(two: Machine) -> None:
     """The JSON never changes shape by accident."""
     found = report(two)
@@ -258,6 +266,22 @@ def test_the_policy_is_asked_over_what_is_kept(two: Machine, opened: list[str]) 
     found = report(two)
     assert found["totals"]["sessions"] == 1 and found["skipped"] == {"denied": 2}
     assert opened == ["codex:x1"]
+
+
+def test_what_a_log_recorded_is_asked_about_again(machine: Machine, opened: list[str]) -> None:
+    """A directory that only the log names refuses what was kept of it, and one without any stays unknown."""
+    machine.codex(
+        "x1", [meta(), typed("again"), codex_line("turn_context", cwd="/srv/secret"), typed()]
+    )
+    machine.codex("x2", [meta(None), typed()])
+    for _ in range(2):
+        found = report(machine)
+        assert found["totals"]["sessions"] == 1 and found["skipped"] == {"unknown-project": 1}
+    machine.config('[collect]\ndeny_paths = ["/srv/secret"]\n')
+    opened.clear()
+    found = report(machine)
+    assert found["totals"]["sessions"] == 0
+    assert found["skipped"] == {"denied": 1, "unknown-project": 1} and opened == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"junk", b"\x00" * 50, None])

@@ -77,6 +77,21 @@ def test_one_entry_in_full(shop: Machine) -> None:
     assert KEY not in str(found)
 
 
+def test_what_is_said_while_a_call_runs_is_not_said_after_it(machine: Machine) -> None:
+    """The first text behind the entry's last result, not the first behind the entry."""
+    machine.claude(
+        "s1",
+        [
+            prompt("u1"),
+            call("a1", "t1"),
+            said("m1", "It is running."),
+            failed("r1", "t1"),
+            said("m2", "It failed."),
+        ],
+    )
+    assert show(machine, "claude-code:s1#a1")["around"]["said_after"]["text"] == "It failed."
+
+
 def test_a_prompt_in_full(shop: Machine) -> None:
     """Its whole text and what of it complains; nothing was typed before."""
     found = show(shop, f"claude-code:{ID}#u1")
