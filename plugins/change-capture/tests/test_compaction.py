@@ -89,6 +89,40 @@ def test_a_replay_is_answered_alike_before_and_after(
     spool_laws.check(twin, {})
 
 
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    numbers=st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True),
+    order=st.randoms(use_true_random=False),
+)
+def test_hooks_that_run_again_add_nothing(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[int], order: Any
+) -> None:
+    """Whatever runs once, twice or three times, in any order of sessions, the account is that of each once."""
+    once = [(name, number, "a") for number in numbers for name in ("message", "start", "finish")]
+    often = [step for step in once for _ in range(order.randint(1, 3))]
+    # A harness starts a call before it ends it; everything else comes in any order.
+    order.shuffle(often)
+    often.sort(key=lambda step: step[0] == "finish")
+    found = []
+    for steps in (once, often):
+        spool = made_spool(tmp_path_factory.mktemp("law") / "private" / "spool")
+        scope = (spool / "scope.json").read_bytes()
+        for step in steps:
+            with opened(spool, thorough=False) as held:
+                done(held, step)
+                if order.random() < 0.2:
+                    accept_all(held)
+                    held.compact()
+        records = spool_laws.check(spool, {})
+        assert scope == (spool / "scope.json").read_bytes()
+        found.append(
+            (len(records.event_ids()), records.action_phases(), records.below("deferred/"))
+        )
+    assert found[0] == found[1]
+
+
 def test_what_is_kept_of_a_finished_action(tmp_path: Path) -> None:
     """Its receipts in compact form with the observed order, the claim's bindings, and a digest for each event."""
     spool = made_spool(tmp_path / "private" / "spool")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -175,6 +176,20 @@ def test_the_commands(spool: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["change-capture", name]) == 2
         assert main(["change-capture", name, "--spool", str(spool / "none")]) == 1
     assert main(["change-capture", "export", "--spool", str(spool), "--destination", archive]) == 1
+    capsys.readouterr()
+
+
+def test_a_spool_is_compacted_by_its_checkout(
+    checkout: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The binding says which one it is; without one, or with both flags, nothing is done."""
+    root = str(checkout.root)
+    assert main(["change-capture", "compact", "--root", root]) == 1
+    assert "no capture binding for this checkout" in capsys.readouterr().err
+    checkout.configure()
+    assert main(["change-capture", "compact", "--root", root]) == 0
+    both = ["change-capture", "compact", "--root", root, "--spool", str(checkout.spool)]
+    assert main(both) == 2 and main(both[:2]) == 2
     capsys.readouterr()
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 
-from agentfeedback.foundation.errors import UsageError
+from agentfeedback.foundation.errors import AgentFeedbackError, UsageError
 from agentfeedback_change_capture.cli.output import absolute, limit, no_more, print_result
 from agentfeedback_change_capture.spool import inspection, layout
 from agentfeedback_change_capture.spool.snapshot import Snapshot
@@ -66,7 +67,10 @@ def run_prune(line: Parsed) -> int:
 def run_compact(line: Parsed) -> int:
     """Compact a spool."""
     no_more(line)
-    with Spool.open(absolute(line, "spool"), None, _deadline(), thorough=True) as spool:
+    if bool(line.spool) == bool(line.root):
+        raise UsageError("either --spool or --root is needed", "name one of them")
+    path = absolute(line, "spool") if line.spool else _spool_of(absolute(line, "root"))
+    with Spool.open(path, None, _deadline(), thorough=True) as spool:
         result = spool.compact()
     print_result(line, result, _words(result))
     return 0
@@ -84,6 +88,17 @@ def run_export(line: Parsed) -> int:
 
 
 _MOST = 10_000
+
+
+def _spool_of(root: str) -> str:
+    """Return the spool that a checkout is bound to."""
+    from agentfeedback_change_capture.setup import bindings, private_files
+
+    saved = bindings.load(private_files.config_directory(os.environ))
+    binding = bindings.of_root(saved, root)
+    if binding is None:
+        raise AgentFeedbackError("no capture binding for this checkout", "configure it first")
+    return binding.spool
 
 
 def _deadline() -> float:

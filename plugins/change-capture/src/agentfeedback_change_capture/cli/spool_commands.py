@@ -56,7 +56,11 @@ is a snapshot: it grants no authority, and whether it is complete is never known
     Command(
         "change-capture compact",
         "replace what a Hub accepted by the digests that replays need",
-        flags=(_SPOOL, _JSON),
+        flags=(
+            _SPOOL,
+            Flag("root", "text", "or the checkout it belongs to", "PATH", "directory"),
+            _JSON,
+        ),
         about="""Removes acknowledged envelopes and finished actions once an index holds what a hook that runs again
 needs. Pending envelopes, open actions, artifacts and deferred facts stay. Where the index would pass its
 bounds nothing is changed: export the spool, or configure larger limits.
