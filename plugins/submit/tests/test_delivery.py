@@ -229,11 +229,14 @@ def test_clock_that_was_ahead_loses_and_holds_back_nothing(wired: Wired) -> None
     assert names == [one.name, other.name]
     for path in wired.files("rejected"):
         os.utime(path, ns=(ahead, ahead))
-    refused = other.name.replace("af1-", "af1-0")
-    (wired.data / "rejected" / refused).write_bytes(b"{}")
-    os.utime(wired.data / "rejected" / refused, ns=(ahead, ahead))
+    entry = wired.entries("rejected")[0]
+    kept = [other.name.replace("af1-", f"af1-{number}") for number in (0, 1)]
+    refused = written(evolve(entry, last_error="server_503"))  # refused by a server, not by a clock
+    for name, content in zip(kept, (b"{}", refused), strict=True):
+        (wired.data / "rejected" / name).write_bytes(content)
+        os.utime(wired.data / "rejected" / name, ns=(ahead, ahead))
     assert wired.flush() == {"flushed": 2} and wired.stored == 2
-    assert [path.name for path in wired.files("rejected")] == [refused]
+    assert [path.name for path in wired.files("rejected")] == kept
 
 
 def test_wait_beyond_the_longest_is_none(wired: Wired) -> None:

@@ -43,7 +43,9 @@ def files(machine: Any) -> dict[str, Any]:
 def test_local_machine_is_asked_nothing(machine: Any) -> None:
     """No network call, and nothing is there yet."""
     found = doctor(machine)
-    assert found["mode"] == "local" and found["meta"] == {"asked": False, "answered": False}
+    assert found["mode"] == "local" and found["meta"] == {
+        "checked": False, "ok": False, "asked": False, "answered": False,
+    }  # fmt: skip
     assert found["spool"] == {"pending": 0, "rejected": 0}
     assert found["recent"] == {"lines": [], "invalid": 0, "redacted": 0}
     assert ours(found) == []
@@ -53,8 +55,9 @@ def test_server_that_answers(machine: Any, server: Any) -> None:
     """One call, and what it says of versions and features."""
     found = remote(machine, server)
     assert found["meta"] == {
-        "asked": True, "answered": True, "min_version": "0.1.0", "latest_known": "0.1.0", "compare": "ok",
-        "features": ["sessions.push"],
+        "checked": True, "ok": True, "http_status": 200, "client_min_version": "0.1.0",
+        "client_latest_known": "0.1.0", "asked": True, "answered": True, "min_version": "0.1.0",
+        "latest_known": "0.1.0", "compare": "ok", "features": ["sessions.push"],
     }  # fmt: skip
     assert [(each.method, each.path) for each in server.requests] == [("GET", "/api/v1/meta")]
     assert ours(found) == []
@@ -62,12 +65,22 @@ def test_server_that_answers(machine: Any, server: Any) -> None:
         {"value": server.url, "source": "env"},
         {"set": True, "source": "env"},
     )
+    server.meta = {"service_version": "1.2.3-rc.1", "api_version": 1, "client": {}}
+    found = remote(machine, server)["meta"]
+    assert (found["service_version"], found["api_version"]) == ("1.2.3-rc.1", "1")
+    assert found["compare"] == "unknown"
+    for wanted, compare in (("0.1.0-rc.1", "ok"), ("0.1", "ok"), ("0.1.1-rc.1", "too_old")):
+        server.meta = {"client": {"min_version": wanted}}
+        assert remote(machine, server)["meta"]["compare"] == compare
     server.meta = {"client": {"min_version": "0.10.0"}}
     found = remote(machine, server)
     assert found["meta"]["compare"] == "too_old" and "update agentfeedback" in ours(found)[0]
     server.meta = {"client": {"min_version": "\x1b[31m", "latest_known": 7}, "features": "all"}
     found = remote(machine, server)
-    assert found["meta"] == {"asked": True, "answered": True} and ours(found) == []
+    assert found["meta"] == {
+        "checked": True, "ok": True, "http_status": 200, "asked": True, "answered": True, "compare": "unknown",
+    }  # fmt: skip
+    assert ours(found) == []
 
 
 @pytest.mark.parametrize(
@@ -84,7 +97,13 @@ def test_server_that_answers(machine: Any, server: Any) -> None:
 def test_server_that_is_of_no_use(machine: Any, server: Any, answer: str, reason: str) -> None:
     """One problem with a remedy; it holds neither the key nor a word of the server."""
     found = remote(machine, server, answer)
-    assert found["meta"] == {"asked": True, "answered": False, "reason": reason}
+    status = found["meta"].pop("http_status", None)
+    assert status == (
+        None if reason == "network" else int(answer[-3:]) if answer[-3:].isdigit() else 201
+    )
+    assert found["meta"] == {
+        "checked": True, "ok": False, "asked": True, "answered": False, "reason": reason,
+    }  # fmt: skip
     (problem,) = ours(found)
     assert "; " in problem and server.key not in json.dumps(found) and "it is so" not in problem
     assert len(server.requests) == 1

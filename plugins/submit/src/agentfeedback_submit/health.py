@@ -15,6 +15,7 @@ from agentfeedback import __version__
 from agentfeedback.config.resolve import VARIABLES, ResolvedSetting
 from agentfeedback.foundation.errors import AgentFeedbackError, reason_of
 from agentfeedback.foundation.files import regular_bytes
+from agentfeedback.foundation.json_text import Number
 from agentfeedback.plugins.doctor_section import DoctorContext, DoctorSection
 from agentfeedback.reading.record import INVALID, loads
 from agentfeedback.wire.encode import omitted
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 _TOTAL = 5.0
 #: Lines of the log that are shown.
 _RECENT = 10
-_VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?.*", re.ASCII | re.DOTALL)
+_VERSION = re.compile(
+    r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?(.*)", re.ASCII | re.DOTALL
+)
 _WORD = re.compile(r"[A-Za-z0-9.+-]{1,64}", re.ASCII)
 Problems = list[tuple[str, str]]
 
@@ -42,9 +45,18 @@ Problems = list[tuple[str, str]]
 class Meta:
     """What the server says of itself. `asked` is false in local mode; `reason` says why it did not answer.
 
-    `compare` is `ok`, or `too_old` where the server wants a newer client; empty where it names none.
+    `compare` is `ok`, `too_old` where the server wants a newer client, or `unknown` where it names none.
+    `checked` and `ok` are `asked` and `answered` under the names that other clients have, and so are
+    `client_min_version` and `client_latest_known`.
     """
 
+    checked: bool = False
+    ok: bool = False
+    http_status: int | None = omitted()
+    service_version: str = omitted("")
+    api_version: str = omitted("")
+    client_min_version: str = omitted("")
+    client_latest_known: str = omitted("")
     asked: bool = False
     answered: bool = False
     reason: str = omitted("")
@@ -92,7 +104,9 @@ def _meta(context: DoctorContext) -> DoctorSection:
     except AgentFeedbackError as error:
         told = ((error.problem, error.remedy),)
         return DoctorSection("meta", Meta(reason="client_setup"), "not asked", told)
-    meta = Meta(asked=True)
+    meta = Meta(asked=True, checked=True)
+    if reply.status != UNANSWERED:
+        meta.http_status = reply.status
     problems = _answered(meta, reply)
     if meta.answered:
         text = f"the server answers; it wants {meta.min_version or 'any version'}"
@@ -132,17 +146,21 @@ def _answered(meta: Meta, reply: ApiResponse) -> Problems:
     if reply.status != 200 or body is None:
         meta.reason = f"server_{reply.status}" if reply.status != 200 else "malformed_response"
         return [(f"the server fails ({meta.reason})", "look into the server's log")]
-    meta.answered = True
+    meta.answered = meta.ok = True
+    meta.service_version = _word(body.get("service_version"))
+    version = body.get("api_version")
+    meta.api_version = _word(version.text if isinstance(version, Number) else version)
     client = body.get("client")
     for name in ("min_version", "latest_known"):
-        value = client.get(name) if isinstance(client, dict) else None
-        if isinstance(value, str) and _WORD.fullmatch(value):
-            setattr(meta, name, value)
+        value = _word(client.get(name) if isinstance(client, dict) else None)
+        setattr(meta, name, value)
+        setattr(meta, f"client_{name}", value)
     features = body.get("features")
     if isinstance(features, list):
         known = [item for item in features if isinstance(item, str) and _WORD.fullmatch(item)]
         meta.features = known[:64]
     if not meta.min_version:
+        meta.compare = "unknown"
         return []
     meta.compare = "ok" if _order(__version__) >= _order(meta.min_version) else "too_old"
     if meta.compare == "ok":
@@ -151,9 +169,18 @@ def _answered(meta: Meta, reply: ApiResponse) -> Problems:
     return [(needs, "update agentfeedback")]
 
 
+def _word(value: Any) -> str:
+    """A version as the server gives it; empty for anything else."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else ""
+
+
 def _order(version: str) -> tuple[int, ...]:
+    """What orders versions: three numbers, then a pre-release before its release."""
     match = _VERSION.match(version)
-    return tuple(int(part or 0) for part in match.groups()) if match else (0, 0, 0)
+    if match is None:
+        return (0, 0, 0, 0)
+    *numbers, rest = match.groups()
+    return (*(int(part or 0) for part in numbers), 0 if rest.startswith("-") else 1)
 
 
 def _spool(context: DoctorContext) -> DoctorSection:
