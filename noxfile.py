@@ -108,6 +108,16 @@ def corpus(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def scrub(session: nox.Session) -> None:
+    """Put every form of a secret into every surrounding; with a folder, list what is hidden in its logs."""
+    install(session, "tests")
+    if session.posargs:
+        session.run("python", "bench/masked.py", *session.posargs)
+        return
+    session.run("pytest", "core/tests/scrub", env={"AGENTFEEDBACK_ALL_FORMS": "1"})
+
+
+@nox.session(default=False)
 def goldens(session: nox.Session) -> None:
     """Rewrite the goldens. Read the diff: a golden changes only in a commit that says why the new value is right."""
     if any(word.startswith("-k") or word == "--deselect" for word in session.posargs):
