@@ -358,7 +358,7 @@ def test_configure_compiles_what_a_hook_imports(checkout: Any, tmp_path: Path) -
     agentscm = str(Path(sys.executable).with_name("agentscm"))
     words = [agentscm, *configure(checkout, "--capture-mode", "shared-conversation")]
     subprocess.run(words, env=environ, check=True, capture_output=True)
-    before = {path.name for path in compiled.rglob("*.pyc")}
+    before = set(compiled.rglob("*agentfeedback*/**/*.pyc"))
     code = (
         "import sys, time\n"
         "from agentfeedback_change_capture.adapter import hook\n"
@@ -379,7 +379,8 @@ def test_configure_compiles_what_a_hook_imports(checkout: Any, tmp_path: Path) -
     ]
     words = [sys.executable, "-c", code, str(checkout.root), *lines]
     subprocess.run(words, env=environ, check=True, capture_output=True)
-    assert {path.name for path in compiled.rglob("*.pyc")} == before
+    assert set(compiled.rglob("*agentfeedback*/**/*.pyc")) == before
+    assert len(before) > 40
 
 
 #: What no hook may load; the scrubber's engine is loaded only where a body is redacted.
