@@ -8,8 +8,18 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_agentfeedback import labels
+from pytest_agentfeedback.goldens import readable
+
+#: Any JSON value.
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=2), inner),
+    max_leaves=8,
+)
 
 
 def relabel(site, *, drop=None, **members):
@@ -36,16 +46,26 @@ def test_class_of_three_lines_passes(site):
 
 
 def test_golden_is_the_exact_output_with_no_path_of_this_machine(site):
-    """A golden is standard output byte by byte, in which the copy's home is `/home/user`."""
+    """A golden is standard output, a line for each member, in which the copy's home is `/home/user`."""
     site.pytest("--snapshot-update", "-k", "goldens")
     golden = (site.folder / "goldens" / "tiny" / "list.json").read_bytes()
 
-    assert golden.endswith(b"}\n")
-    assert golden.count(b"\n") == 1
+    assert golden.endswith(b"\n}\n")
+    compact = json.dumps(json.loads(golden), ensure_ascii=False, separators=(",", ":"))
+    assert readable(compact.encode() + b"\n") == golden
     assert [each["path"] for each in json.loads(golden)["sessions"]] == [
         "/home/user/.tiny/s1.jsonl",
         "/home/user/.tiny/s2.jsonl",
     ]
+
+
+@given(JSON, st.sampled_from([b"", b" ", b"\n", b"\t"]), st.integers(0, 40))
+def test_what_is_kept_differs_where_the_output_does(value, blank, at):
+    """Two outputs that differ in any byte are kept as two; compact JSON has a line for each member."""
+    output = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    other = output[:at] + blank + output[at:]
+    assert (readable(output) == readable(other)) is (output == other)
+    assert json.loads(readable(output)) == value
 
 
 def test_changed_output_fails_its_golden(site):

@@ -2,6 +2,10 @@
 
 The home of the corpus copy is replaced by `/home/user` in the output before it is compared or
 written, wherever it occurs and however long it is, so that goldens are the same on every machine.
+
+Output that is one line of compact JSON is kept with a line for each member, so that a difference can
+be reviewed. Nothing is lost by that: only the one form of a text is written so, and any other, such
+as one with a blank more, is kept as it is and so differs.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import functools
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -28,6 +32,10 @@ class Golden(SingleFileSnapshotExtension):
     _write_mode = WriteMode.BINARY
     file_extension = "json"
     folder = Path()
+
+    def serialize(self, data: Any, **options: Any) -> SerializedData:
+        """The form in which output is kept and compared."""
+        return readable(data)
 
     def diff_lines(
         self, serialized_data: SerializedData, snapshot_data: SerializedData
@@ -56,6 +64,18 @@ class Golden(SingleFileSnapshotExtension):
 def kept_in(folder: Path) -> type[Golden]:
     """The extension for the goldens in a folder (one class each, since syrupy asks classes)."""
     return type("Golden", (Golden,), {"folder": folder})
+
+
+def readable(output: bytes) -> bytes:
+    """Compact JSON with a line for each member; anything else as it is."""
+    try:
+        value = json.loads(output)
+        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except (ValueError, RecursionError):
+        return output
+    if compact != output:
+        return output
+    return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 def _shown(data: SerializedData) -> list[str]:
