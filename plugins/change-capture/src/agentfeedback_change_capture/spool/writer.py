@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from agentfeedback_change_capture.spool.index import CompactionIndex
     from agentfeedback_change_capture.spool.storage import Storage
 
+#: What the records of an outage's end may add, at most: a session's record, and its bytes.
+_OUTAGE_ROOM = (1, 1024)
 _OUTAGE_GAP = ("capture_interrupted", "deferred")
 
 
@@ -140,6 +142,8 @@ class Writer:
         outage = None if native is None else native.get("outage")
         if native is None or outage is None:
             return
+        if not self.storage.admits("finishing", *_OUTAGE_ROOM):
+            return  # it is said when there is room again
         target = native.get("target")
         unchanged = target == stream.target.record() and target["session_id"] == stream.observed
         if target is not None and (outage.get("closed") or not unchanged):
