@@ -184,10 +184,11 @@ def test_filing_goes_on_with_a_warning(machine: Machine, text: str, named: str) 
     for words in (("submit", "note", "--summary", "x"), ("flush",), ("ingest",)):
         result = machine.call(*words)
         line, *more = result.err.splitlines()
-        if "opt_in_only" in text and words == ("ingest",):  # it allows no directory, and says so
-            assert result.status == 1 and "switched off by opt_in_only" in more.pop()
-        else:
-            assert result.status == 0, result.err
+        assert result.status == 0, result.err
+        if "opt_in_only" in text:  # it allows no directory, and says so
+            assert '"outcome":"disabled"' in result.text
+            if words[0] == "submit":
+                assert "collection is off there (opt_in_only)" in more.pop()
         assert more == []
         assert line.startswith(f"agentfeedback {words[0]}: warning: ") and named in line
     assert machine.call("flush", "--hook").err == ""
@@ -292,9 +293,25 @@ def test_what_is_filed_in_a_repository_with_a_broken_file_is_switched_off(
     file.write_text("[collect]\ndisabled = 1\n")
     result = machine.call("submit", "note", "--summary", "x")
     assert result.outcome == {"outcome": "disabled", "kind": "note", "reason": "repo_invalid"}
-    (line,) = result.err.splitlines()
+    line, unkept = result.err.splitlines()
     assert line.startswith(f"agentfeedback submit: warning: {file} cannot be followed: collect.dis")
+    assert unkept.endswith("collection is off there (repo_invalid); the report was not kept.")
     file.write_text("later = 1\n")
     result = machine.call("submit", "note", "--summary", "x")
     assert result.outcome["outcome"] == "submitted"
     assert result.err.startswith(f"agentfeedback submit: warning: {file}: later is ignored; ")
+
+
+def test_what_a_repository_says_in_vain_is_said_by_what_reads_its_sessions(
+    machine: Machine,
+) -> None:
+    """Keys that nobody knows in the file of a repository whose sessions were judged; they are listed all the same."""
+    root = machine.home / "work/repo"
+    repository(root).write_text("[collect]\nowner = 'x'\n")
+    machine.claude("w1", [prompt("u1", cwd=str(root))])
+    for words in (("list", "--json"), ("digest", "--unprocessed", "--json"), ("status", "--json")):
+        result = machine.call("sessions", *words)
+        assert result.status == 0
+        (line,) = [each for each in result.err.splitlines() if "owner" in each]
+        assert line.startswith("agentfeedback sessions") and "warning:" in line
+        assert f"{root}/.agentfeedback.toml: collect.owner is ignored" in line

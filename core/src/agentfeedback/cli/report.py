@@ -12,6 +12,7 @@ from agentfeedback.cli.session_line import (
     host_of_line,
     print_result,
     tell_stores,
+    warn_of_repositories,
     warn_of_unknown_keys,
 )
 from agentfeedback.foundation.errors import AgentFeedbackError, UsageError, reason_of
@@ -58,6 +59,7 @@ def run_report(line: Parsed) -> int:
         _write_page(line.html, page(data))
         return 0
     report = engine.report(since or 0, **asked)
+    warn_of_repositories(engine)
     tell_stores(engine.shown_stores(), asked=harness is not None)
 
     def text() -> str:

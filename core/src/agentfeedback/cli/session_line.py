@@ -54,6 +54,12 @@ def warn_of_unknown_keys(engine: Engine) -> None:
             note(f"warning: {engine.scrubber.text(sentence)}")
 
 
+def warn_of_repositories(engine: Engine) -> None:
+    """Warn of what has no effect in the files of the repositories whose sessions were judged."""
+    for sentence in engine.builtin.gate.warnings():
+        note(f"warning: {engine.scrubber.text(sentence)}")
+
+
 def not_negative(limit: int) -> None:
     if limit < 0:
         raise UsageError(f"--limit takes a number from 0 on, not {limit}", "0 takes all there are")

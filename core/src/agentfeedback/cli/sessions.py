@@ -15,6 +15,7 @@ from agentfeedback.cli.session_line import (
     note,
     print_result,
     tell_stores,
+    warn_of_repositories,
     warn_of_unknown_keys,
 )
 from agentfeedback.foundation.errors import UsageError
@@ -40,6 +41,7 @@ def run_list(line: Parsed) -> int:
     warn_of_unknown_keys(engine)
     listing = engine.listing(harness, since, line.unprocessed)
     tell_stores(listing.stores, asked=harness is not None)
+    warn_of_repositories(engine)
 
     def text() -> str:
         from agentfeedback.cli.list_text import listing_text
@@ -88,6 +90,7 @@ def run_digest(line: Parsed) -> int:
         tell_stores(engine.shown_stores(), asked=harness is not None)
     else:
         run = engine.digest(named, allow_unknown=line.allow_unknown_project, options=options)
+    warn_of_repositories(engine)
 
     def text() -> str:
         from agentfeedback.cli.digest_text import digest_text
@@ -155,6 +158,7 @@ def run_status(line: Parsed) -> int:
     if line.set_selection:
         engine.store.save_selection(records.Selection(harnesses, line.since, line.limit))
     status = engine.status()
+    warn_of_repositories(engine)
     print_result(line, status, lambda: render.status_text(status))
     return 0
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Systems name no file by more characters than this, so what is longer cannot be a link.
 _LONGEST_NAMED = 4096
+#: Repositories that were cloned are anybody's: they do not fill the screen.
+_MOST_WARNINGS = 20
 
 
 class CollectGate:
@@ -88,6 +90,13 @@ class CollectGate:
         forms = dict.fromkeys((cleaned(directory), self._resolve(directory)))
         roots = dict.fromkeys(repository_root(form) for form in forms if form is not None)
         return [self._rules_of(root) for root in roots if root is not None]
+
+    def warnings(self) -> list[str]:
+        """What has no effect in the files of the repositories that were asked about so far, twenty at most."""
+        found = [
+            f"{rules.file}: {each}" for rules in self._rules.values() for each in rules.warnings
+        ]
+        return found[:_MOST_WARNINGS]
 
     def in_force(self, directory: str) -> list[RepositoryRules]:
         """`repositories`, or no rules where the user's own already refuse the directory: it is not looked into then."""
