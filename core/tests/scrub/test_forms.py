@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from agentfeedback.scrub import SUBMIT, Scrubber, cut
 from tests.support.secret_forms import ALL, MISSES, SECRET, SURROUNDINGS, leaks
@@ -85,3 +88,68 @@ def test_forms_that_are_not_found_stay_known(form: str) -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert Scrubber(SUBMIT).text(text) is text
+
+
+#: The rule that other clients have: a name, blanks, a colon or an equals sign, blanks, a value.
+_PLAIN = re.compile(
+    r"(?i:password|passwd|secret|token|api[_-]?key|access_key|private_key)[\"']?[ \t]*[:=][ \t]*"
+    r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^ \t\n\r\f\v\"'&,;]+))"
+)
+_VALUE = "x9Kd72hf"
+_PIECES = [
+    *(
+        "password",
+        "token",
+        "my_secret",
+        "api_key",
+        "=",
+        ":",
+        "=>",
+        ":=",
+        "==",
+        " ",
+        "\t",
+        "\n",
+        "'",
+        '"',
+    ),
+    *(
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ";",
+        "&",
+        "\\",
+        "str",
+        "null",
+        "-",
+        "$A",
+        "name ",
+        "|\n  ",
+        "b",
+        "Zz8",
+    ),
+]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    before=st.lists(st.sampled_from(_PIECES), max_size=3).map("".join),
+    name=st.sampled_from(["password", "X_TOKEN", "'secret'", '"api_key"', "access_key"]),
+    separator=st.sampled_from(["=", ":", " = ", ": ", "\t:\t", "==", ":=", "= =", ":-", "=("]),
+    quote=st.sampled_from(["", "", '"', "'", "b'", "[", "(", "{", "a", "\\"]),
+    after=st.lists(st.sampled_from(_PIECES), max_size=4).map("".join),
+)
+@example(before="", name="password", separator="=", quote='"', after="")
+def test_what_a_plain_rule_hides_is_hidden(
+    before: str, name: str, separator: str, quote: str, after: str
+) -> None:
+    """But for what follows `::`, which is a path of a language and no value."""
+    text = f"{before}{name}{separator}{quote}{_VALUE}{after}"
+    hidden = any(_VALUE in match[match.lastindex or 0] for match in _PLAIN.finditer(text))
+    if hidden and "::" not in text:
+        assert _VALUE not in Scrubber(SUBMIT).text(text)
