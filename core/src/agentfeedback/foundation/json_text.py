@@ -220,7 +220,8 @@ def _last_members(pairs: _Pairs, path: Path, document: Document) -> dict[str, An
 
 def _space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
-    return match.end() if match else at
+    assert match is not None  # it also matches nothing
+    return match.end()
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
