@@ -19,7 +19,7 @@ from tests.test_layers import SOURCES
 
 KIT = ROOT / "plugins/pytest-agentfeedback/src/pytest_agentfeedback"
 #: The conformance checks hold a reader against its laws, so they call it without an engine.
-CHECKS = {KIT / "subject.py", *(KIT / "checks").glob("*.py")}
+CHECKS = {KIT / "subject.py", KIT / "speed.py", *(KIT / "checks").glob("*.py")}
 LOAD = ROOT / "core/src/agentfeedback/reading/load.py"
 
 

@@ -39,6 +39,7 @@ ELSEWHERE = [
     ("digest/complaint_tables", "core/tests/digest/test_complaints.py", "tables of one matcher"),
     ("doctor/database_check", "core/tests/doctor/test_diagnose.py", "a part of the report"),
     ("harness_hooks/*", "core/tests/harness_hooks/test_entries.py", "edits of one settings file"),
+    ("state/faults", "core/tests/state/test_database_refusals.py", "each refusal names its remedy"),
     ("state/migrations", "core/tests/state/test_database.py", "each database is made by them"),
     ("config/shape", "core/tests/config/test_file.py", "a shape is what a file is checked against"),
     ("foundation/foreign_call", "tests/test_failing_plugins.py", "it is seen in what plugins do"),
