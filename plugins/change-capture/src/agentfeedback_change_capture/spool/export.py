@@ -92,6 +92,8 @@ class _Export:
             except OSError:
                 here = "is not at this name; where it is now is not known"
             words.append(f"{path} (device {found.st_dev}, inode {found.st_ino}) {here}")
+        if not words and self._anchor_path and os.path.lexists(self._anchor_path):
+            words.append(f"{self._anchor_path} (not opened, so its identity is not known)")
         return f"; left behind: {', '.join(words)}" if words else ""
 
     def run(self, deadline: float) -> dict[str, Any]:
@@ -144,8 +146,8 @@ class _Export:
                 above = os.open(
                     "..", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor
                 )
-                os.close(descriptor)
-                descriptor = above
+                descriptor, below = above, descriptor
+                os.close(below)
                 if os.path.samestat(os.fstat(above), here):
                     return
         finally:
@@ -189,12 +191,12 @@ class _Export:
     def _anchor(self, parent: HeldFolder) -> HeldFolder:
         for _ in range(_ANCHORS):
             name = f".agentscm-export-{os.urandom(16).hex()}"
+            self._anchor_path = os.path.join(self._parent_path, name)
             try:
                 anchor = parent.make_folder(name)
             except FileExistsError:
                 continue
             self._held.append(anchor)
-            self._anchor_path = os.path.join(self._parent_path, name)
             self._made.append((self._anchor_path, anchor))
             found = anchor.itself()
             if found.st_uid != os.geteuid() or found.st_mode & 0o077:
