@@ -226,6 +226,9 @@ def test_wrong_arguments_are_told(machine: Any) -> None:
             assert (detail["pointer"], detail["code"]) == (pointer, code), (tool, arguments)
             assert len(told["request_id"]) == 32 and detail["message"] == told["message"]
             assert " --" not in told["message"]
+        for empty in ({}, {"kind": "friction"}, {"project": "shop", "context": {"a": "b"}}):
+            told = await asked(client, "submit_feedback", wrong=True, **empty)
+            assert told["details"][0]["pointer"] == "?summary", empty
         missing = await asked(client, "get_submission", wrong=True, id=77)
         assert missing["error"] == "not_found"
         assert (await asked(client, "list_submissions"))["total"] == 0

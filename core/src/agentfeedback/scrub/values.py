@@ -52,7 +52,12 @@ class _Text(NamedTuple):
 
 
 # What stands before a value and is none of it: a tag of YAML, parentheses, the prefix of a text.
-_TAG = pattern(rb"![A-Za-z0-9_!/-]{0,40}[ \t]++")
+_TAG = pattern(
+    rb"!!?(?:str|binary|vault|secret|env(?:_var)?|ENV|Ref|Sub|GetAtt|ImportValue|Join|Base64"
+    rb"|encrypted(?:/[A-Za-z0-9_-]{1,40})?|reference)[ \t]++"
+)
+# Any other word like one may be a password that begins so: it is hidden with what follows it.
+_LIKE_A_TAG = pattern(rb"(![^ \t\r\n\"'\\]{0,40})[ \t]++(?=[^ \t\r\n\\])")
 _PREFIX = pattern(rb"(?:[bfruBFRUL]{1,2}|[$@]{1,2})(?=\\{0,7}[\"'])")
 _OPENERS = pattern(rb"\(+[ \t]*+(?=[bfruBFRUL]{0,2}\\{0,7}[\"'])")
 _BLOCK = pattern(rb"[|>][-+]?[0-9]?[-+]?[ \t]*+(?:#[^\r\n\\]*+)?" + BREAK.encode())
@@ -64,8 +69,13 @@ def values(buf: bytes, name: Assigned) -> Iterator[Value]:
     pos = name.pos
     if name.separator.endswith(b":") and (declared := DECLARED.match(buf, pos)):
         pos = declared.end()
-    if tag := _TAG.match(buf, pos):
+    if not name.separator.endswith(b":"):
+        pass  # only YAML has tags
+    elif tag := _TAG.match(buf, pos):
         pos = tag.end()
+    elif like := _LIKE_A_TAG.match(buf, pos):
+        yield Value(pos, like.end(1))
+        pos = like.end()
     if parenthesis := _OPENERS.match(buf, pos):
         pos = parenthesis.end()
     if prefix := _PREFIX.match(buf, pos):

@@ -30,6 +30,20 @@ from agentfeedback_submit.filing.request import ContextFrom, Request, context_fr
 #: What is read here and no part of the report.
 _OWN = ("context_from", "ordinal")
 _UNKNOWN = "unknown"
+#: Members that say what a report is about, and nothing in it.
+_BESIDE = frozenset(
+    (
+        "kind",
+        "schema_version",
+        "key",
+        "machine",
+        "model",
+        "harness",
+        "project",
+        "occurred_at",
+        "context",
+    )
+)
 
 
 class RecordingDestination:
@@ -49,6 +63,7 @@ def _submit(call: Call) -> ApiResponse:
     run = SubmitContext(call.environ, call.host, working_directory())
     request = _request(call)
     body = _body(call, run, request)
+    _check_says_something(call)
     heard = RecordingDestination(run.destination())
     outcome = run.submit(body, heard)
     reply = heard.reply
@@ -65,6 +80,14 @@ def _submit(call: Call) -> ApiResponse:
     if reply is None or reply.ok:
         raise ApiError("unavailable", outcome.message or f"nothing was filed: {outcome.reason}")
     return well_formed(call, reply)
+
+
+def _check_says_something(call: Call) -> None:
+    """Refuse what would be an empty row; everything else is taken, with warnings."""
+    given = {name for name, _ in members(call.text) or ()}
+    if given <= _BESIDE:
+        problem = "there is nothing to file: give a summary or a payload"
+        raise invalid("required", "?summary", problem)
 
 
 def _request(call: Call) -> Request:

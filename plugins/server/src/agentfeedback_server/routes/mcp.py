@@ -6,6 +6,7 @@ filed by the command are the same.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,6 +20,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
@@ -96,11 +98,11 @@ class Mcp:
 
     async def _read(self, request: Request) -> Response:
         line = await to_thread.run_sync(incoming, await bodies.read(request, LIMIT))
-        if line.message is None and line.refusal:
-            return Response(line.refusal, 400, media_type=JSON)
-        text = b"{}"
-        if line.message is not None:
-            text = line.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        if line.message is None:
+            # Over HTTP somebody waits for each body, also where no id can be read of it.
+            refusal = line.refusal or _refusal(line.problem or "the body is not JSON")
+            return Response(refusal, 400, media_type=JSON)
+        text = line.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
         request.scope["state"][_PROJECT] = unquote(request.path_params.get("project", ""))
         sent: list[Message] = []
 
@@ -130,6 +132,12 @@ class Mcp:
         backing = _Backing(self._tenants.of(found.organisation), request.scope["state"][_PROJECT])
         asked = partial(answer, tool, unwrapped(params.arguments), {}, backing.of)
         return result(await to_thread.run_sync(asked))
+
+
+def _refusal(problem: str) -> bytes:
+    """The answer to a body that is not JSON and has no id."""
+    error = {"code": PARSE_ERROR, "message": problem}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
 
 
 def _check_media_types(request: Request) -> None:
