@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import work
+from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -130,10 +130,14 @@ class Browse(App[int]):
         if not rows:
             self._show_events("", [])
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    # Messages of a dialog's fields come here too.
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self) -> None:
         self._fill()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    @on(Input.Submitted, "#filter")
+    def _filter_submitted(self) -> None:
         self._sessions.focus()
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
