@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import Button, DataTable, Input, Static
 
 from agentfeedback_tui.app import Browse
 from agentfeedback_tui.dialogs import EntryScreen, FilingScreen, OutcomeScreen
@@ -163,12 +163,12 @@ def test_feedback_is_filed_about_an_event(filled: Machine) -> None:
     async def story(app: Browse, pilot: Pilot[int]) -> None:
         await pilot.press("enter", "down", "f")
         await until(app, pilot, lambda: isinstance(app.screen, FilingScreen))
-        await pilot.click("#file")
+        app.screen.query_one("#file", Button).press()
         await pilot.pause()
         assert isinstance(app.screen, FilingScreen)
         app.screen.query_one("#summary", Input).value = "--the docs name a flag that is gone"
         app.screen.query_one("#category", Input).value = "docs"
-        await pilot.click("#file")
+        app.screen.query_one("#file", Button).press()
         await until(app, pilot, lambda: told(app).startswith("filed"))
 
     driven(filled, story, "--harness", "claude-code")
