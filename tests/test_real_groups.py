@@ -1,6 +1,6 @@
 """How well a report groups the failures of real logs: of one cause in one group, of two causes in two.
 
-The causes were named by hand, from what was run and what came of it, before anything was normalised.
+The causes were named by hand, from what was run and what came of it, beside the first groups of the rules.
 """
 
 from __future__ import annotations
